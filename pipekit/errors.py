@@ -1,0 +1,159 @@
+"""Every error pipekit raises on purpose, and the sentence it says.
+
+    PipekitError                      key + numbers; str() is English
+    |-- ScheduleError   (ValueError)  a schedule that cannot be built, or cannot run
+    |-- CostsError      (ValueError)  costs that do not fit the schedule
+    |-- PartitionError  (ValueError)  a model that cannot be cut as asked
+    |-- PlacementError  (ValueError)  schedule and pipeline disagree about stages or devices
+    |-- BatchError      (ValueError)  a batch, target or weight that cannot be cut into micro-batches
+    |-- DeviceError     (RuntimeError) devices that are not there, or a clock too coarse for them
+    |-- MemoryBudgetError (RuntimeError) predicted memory is more than there is
+    |-- LossError       (RuntimeError) the loss is not a finite number
+    |-- StageError      (RuntimeError) a stage failed while running; names op, stage and device
+    |   `-- StageTimeout               ... or did not come back in time; the pipeline is broken
+    `-- Cancelled                     the step was cancelled and undone
+
+A sentence says what was asked, what there is (both numbers) and what to do. `show.i18n` renders the same key in
+Chinese; the numbers travel in `error.numbers`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MESSAGES: dict[str, str] = {
+    # -- schedules
+    "num_devices": "a pipeline needs at least 1 device, not {asked}; choose K >= 1",
+    "num_stages": "a schedule needs at least 1 stage, not {asked}; choose K >= 1",
+    "num_micro_batches": "a mini-batch is cut into at least 1 micro-batch, not {asked}; choose M >= 1",
+    "whole_number": "{name} must be a whole number, not {asked!r}",
+    "policy": "unknown checkpoint policy {asked!r}; choose one of: {known}",
+    "recompute": "unknown recompute time {asked!r}; choose one of: {known}",
+    "schedule_name": "unknown schedule {asked!r}; choose one of: {known}",
+    "op_text": "cannot read {text!r} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W R)",
+    "empty_schedule": "a schedule needs at least one op; it has {num_devices} lanes and none holds an op",
+    "missing_op": "{op} is missing: no lane runs it",
+    "repeated_op": "{op} stands {count} times in the lanes; every op runs once",
+    "both_backwards": "stage {stage}, micro-batch {micro_batch} has a full backward B and a split one (I, W); keep one of them",
+    "wrong_device": "{op} stands in the lane of device {device}, but stage {stage} lives on device {expected}",
+    "unplaced": "{op} names stage {stage}, but the placement has only {num_stages} stages",
+    "placement_device": "the placement puts stage {stage} on device {device}, but there are only {num_lanes} lanes",
+    "deadlock_missing": "deadlock: {op} waits for {needed}, which no lane runs",
+    "deadlock_cycle": "deadlock: {chain}",
+    # -- costs, timelines
+    "costs_length": "{name} lists {given} numbers, but the schedule has {num_stages} stages; give one number, or one a stage",
+    "costs_negative": "{name} must not be negative, not {asked}",
+    "costs_zero": "every op takes 0 time: there is nothing to draw; give forward or backward a positive time",
+    "bandwidth_bytes": "bandwidth {bandwidth} needs to know the size of a message; give message_bytes= as well",
+    "sizes_length": "sizes lists {given} micro-batches, but the schedule has {num_micro_batches}",
+    "sizes_positive": "every micro-batch needs at least one sample; sizes has {asked}",
+    "picture_column": "one column must last longer than 0, not {asked}",
+    "empty_timeline": "the timeline has no span, so there is nothing to measure",
+    # -- cutting models
+    "cut_layers": "cannot cut {num_layers} layers into {num_stages} stages; choose K <= {num_layers}",
+    "balance_costs": "cannot balance {num_layers} costs over {num_stages} stages; choose K <= {num_layers}",
+    "balance_sum": "balance {balance} adds up to {total} layers, but the model has {num_layers}; make the sum {num_layers}",
+    "balance_positive": "every stage needs at least one layer; balance {balance} has a stage with {smallest}",
+    "balance_or_number": "say either num_stages={num_stages} or balance={balance} ({given} stages), not two different numbers",
+    "balance_nothing": "say how to cut: num_stages=4, or balance=[2, 3, 3, 2]",
+    "not_sequential": "cannot cut a {type}: give torch.nn.Sequential, or a list of modules that run one after the other",
+    "empty_model": "cannot cut a model without layers; there are {num_layers}",
+    "not_a_module": "layer {index} is a {type}, not a torch.nn.Module; wrap it in a module",
+    "shared_module": "the same module ({type}) stands in stage {first} and stage {second}; make two modules that share their parameters",
+    "lazy_parameter": "layer {index} ({type}) has parameters that are not made yet; run the model once on one batch before cutting",
+    "graph_hint": "cannot cut layer {index}: {why}",
+    # -- pipelines
+    "stage_count": "the schedule has {schedule_stages} stages, the pipeline {pipeline_stages}; write {line}",
+    "device_count": "the schedule is for {schedule_devices} devices, the pipeline has {pipeline_devices}; write {line}",
+    "placement": "the schedule places stages on devices {schedule_placement}, the pipeline on {pipeline_placement}; write {line}",
+    "too_many_devices": "{num_devices} devices for {num_stages} stages: {idle} would never work; choose K <= {num_stages}",
+    "closed": "this pipeline is closed; make a new one with run.Pipeline(stages, devices)",
+    "broken": "this pipeline is broken: {why}; make a new one with run.Pipeline(stages, devices)",
+    "busy": "this pipeline is already running a step; wait for it, or make a second pipeline",
+    "no_grad": "a training step needs gradients, but it was called under {mode}; leave that block first",
+    "ops_unsupported": "the engine does not run {kind} ops yet ({op}); use full backwards (B)",
+    # -- batches
+    "batch_small": "cannot cut {num_samples} samples into {num_micro_batches} micro-batches; choose M <= {num_samples}",
+    "batch_no_tensor": "the batch holds no tensor to cut; give tensors whose first dimension counts samples",
+    "batch_first": "{name} has {found} in its first dimension, but the batch has {num_samples} samples; wrap it in run.whole(...) if it must not be cut",
+    "batch_scalar": "{name} is a tensor without dimensions and can't be cut; wrap it in run.whole(...)",
+    "weight_name": 'unknown weight {asked!r}; choose "samples", "sum" or a function target_piece -> number',
+    "weight_zero": "the weights of all micro-batches add up to {total}; at least one sample must count",
+    "weight_negative": "micro-batch {micro_batch} weighs {weight}; weights must be finite and not negative",
+    "loss_shape": "the loss must be one number, but it has shape {shape}; use reduction='mean' (or weight=\"sum\" with reduction='sum')",
+    "loss_type": "the loss must be a tensor, not a {type}",
+    "loss_not_finite": "the loss of micro-batch {micro_batch} is {loss}; the step was undone: lower the learning rate or look at that batch",
+    "loss_no_grad": "the loss does not depend on any parameter, so there is nothing to train",
+    # -- devices
+    "device_number": "cannot make {asked} devices; choose at least 1",
+    "clock_choice": "choose exactly one clock: batch_time=, tick=, per_sample= or speed=; got {given}",
+    "clock_positive": "{name} must be longer than 0, not {asked}",
+    "clock_slow": "slow={asked}: name devices 0..{last} and factors above 0",
+    "clock_coarse": "this machine's clock and sleep have a grain of {grain_ms:.1f} ms, too coarse for ops of {op_ms:.1f} ms; choose {advice}",
+    "speed_zero": "stage {stage} counts 0 FLOP ({layers}), so speed= can't time it; use batch_time= or tick=, or balance the cut",
+    "no_cuda": "asked for {asked} GPUs, but torch sees {found}; use run.stand_ins({asked}, batch_time=0.16)",
+    "cpu_cores": "asked for {asked} devices in real time, but {cores:.3g} cores can be used; they would share cores and the picture would be false: use run.stand_ins({asked}, batch_time=0.16)",
+    "memory_budget": "device memory: predicted peak {predicted_mib:.0f} MiB, but only {available_mib:.0f} MiB (80 % of what is free) can be used; use checkpoint='always', more micro-batches or a smaller batch",
+    # -- running
+    "stage_failed": "{op} failed (stage {stage}, device {device}): {cause}",
+    "stage_none": "{op}: stage {stage} returned None; its last layer must return a tensor, or a tuple or dict with tensors",
+    "stage_output": "{op}: stage {stage} returned a {type} without a tensor; return a tensor, or a tuple or dict with tensors",
+    "stage_shape": "{op}: stage {stage} got {found} from stage {previous}, which does not fit: {cause}",
+    "stage_inplace_input": "{op}: stage {stage} changed its input in place only this time; make that layer out-of-place",
+    "stage_timeout": "{op} did not finish within {seconds:g} s (stage {stage}, device {device}); the pipeline is broken",
+    "stage_graph": "{op}: nothing that stage {stage} sends on depends on its parameters or its input, so it can't train; check for .detach() or torch.no_grad()",
+    "cancelled": "the step was cancelled; gradients and buffers are as before",
+}
+
+
+class PipekitError(Exception):
+    """An error that teaches: `key` names the sentence in `MESSAGES`, `numbers` fills it."""
+
+    def __init__(self, key: str, **numbers: Any) -> None:
+        self.key = key
+        self.numbers = numbers
+        super().__init__(MESSAGES[key].format(**numbers))
+
+
+class ScheduleError(PipekitError, ValueError):
+    """A schedule that cannot be built, or cannot run."""
+
+
+class CostsError(PipekitError, ValueError):
+    """Costs, sizes or a timeline that do not fit."""
+
+
+class PartitionError(PipekitError, ValueError):
+    """A model that cannot be cut as asked."""
+
+
+class PlacementError(PipekitError, ValueError):
+    """Schedule and pipeline disagree about stages or devices."""
+
+
+class BatchError(PipekitError, ValueError):
+    """A batch, target or weight that cannot be cut into micro-batches."""
+
+
+class DeviceError(PipekitError, RuntimeError):
+    """Devices that are not there, or a clock too coarse for them."""
+
+
+class MemoryBudgetError(PipekitError, RuntimeError):
+    """The predicted memory is more than there is."""
+
+
+class LossError(PipekitError, RuntimeError):
+    """The loss is not a finite number."""
+
+
+class StageError(PipekitError, RuntimeError):
+    """A stage failed; `numbers` names op, stage and device; gradients and buffers are as before."""
+
+
+class StageTimeout(StageError):
+    """A stage did not come back in time; this pipeline is broken."""
+
+
+class Cancelled(PipekitError):
+    """The step was cancelled; gradients and buffers are as before."""

@@ -1,0 +1,90 @@
+"""Numbers read off a timeline, predicted or measured alike. Each says which denominator it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pipekit.errors import CostsError
+from pipekit.plan.ops import B, F, R, W
+from pipekit.plan.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What devices x makespan was spent on; the three add up to 1. Waiting to receive is idle."""
+
+    idle: float
+    recompute: float
+    useful: float
+
+
+def busy_time(timeline: Timeline) -> npt.NDArray[np.float64]:
+    """(K,): how long each device worked, recomputing included."""
+    spans = timeline.spans
+    return np.bincount(spans.devices, weights=spans.durations, minlength=timeline.num_devices)
+
+
+def _device_time(timeline: Timeline) -> float:
+    if not timeline.makespan > 0:
+        raise CostsError("empty_timeline")
+    return timeline.num_devices * timeline.makespan
+
+
+def bubble_fraction(timeline: Timeline) -> float:
+    """Idle time / (devices x makespan): (K-1)/(M+K-1) for GPipe with equal stages (GPipe, section 2.3).
+
+    >>> from pipekit.plan import Costs, gpipe, simulate
+    >>> bubble_fraction(simulate(gpipe(num_stages=4, num_micro_batches=4), Costs()))  # 3/7
+    0.4285714285714286
+    """
+    return 1.0 - float(busy_time(timeline).sum()) / _device_time(timeline)
+
+
+def bubble_overhead(timeline: Timeline) -> float:
+    """Idle time / ideal time (all devices busy all the time): (K-1)/M, Megatron-LM's number (arXiv 2104.04473).
+
+    >>> from pipekit.plan import Costs, gpipe, simulate
+    >>> bubble_overhead(simulate(gpipe(num_stages=4, num_micro_batches=4), Costs()))  # 3/4
+    0.75
+    """
+    busy = float(busy_time(timeline).sum())
+    if not busy > 0:
+        raise CostsError("empty_timeline")
+    return _device_time(timeline) / busy - 1.0
+
+
+def busy_devices(timeline: Timeline) -> float:
+    """As if this many devices had worked all the time: K (1 - bubble)."""
+    return float(busy_time(timeline).sum()) / timeline.makespan
+
+
+def shares(timeline: Timeline) -> Shares:
+    """Idle, recompute and useful shares of devices x makespan."""
+    total = _device_time(timeline)
+    again = float(timeline.spans.durations[timeline.spans.kinds == R].sum()) / total
+    busy = float(busy_time(timeline).sum()) / total
+    return Shares(idle=1.0 - busy, recompute=again, useful=busy - again)
+
+
+def peak_in_flight(timeline: Timeline) -> list[int]:
+    """The most (stage, micro-batch) pairs a device keeps at once: +1 at F, -1 at the end of B (or of W).
+
+    >>> from pipekit.plan import Costs, one_f_one_b, simulate
+    >>> peak_in_flight(simulate(one_f_one_b(num_stages=4, num_micro_batches=8), Costs()))
+    [4, 3, 2, 1]
+    """
+    kinds, devices = timeline.spans.kinds, timeline.spans.devices
+    change = (kinds == F).astype(np.int64) - ((kinds == B) | (kinds == W))
+    peaks = []
+    for device in range(timeline.num_devices):
+        kept = np.cumsum(change[devices == device])
+        peaks.append(int(kept.max(initial=0)))
+    return peaks
+
+
+def formula_bubble(num_devices: int, num_micro_batches: int) -> float:
+    """The paper's (K-1)/(M+K-1): exact for equal stages, pieces and free links, never or late-always recompute."""
+    return (num_devices - 1) / (num_micro_batches + num_devices - 1)
