@@ -39,7 +39,7 @@ def too_old(version):
 
 
 # The functions below are annotated in a way that Python 3.9 cannot read, so the check comes first.
-if sys.version_info < OLDEST_PYTHON:  # noqa: UP036 - this file is what people start with an old Python
+if sys.version_info < OLDEST_PYTHON:
     sys.exit(too_old(sys.version_info))
 
 ROOT = Path(__file__).resolve().parent
@@ -191,12 +191,13 @@ def install(what: str, arguments: list[str]) -> None:
 def run_pip(what: str, arguments: list[str], show_errors: bool = True) -> bool:
     """Run `.venv`'s pip install with the user's own configuration, saying every 20 s that it is still at it."""
     say(f"installing {what}")
-    command = [str(venv_python(VENV)), "-m", "pip", "install", "-qq", "--disable-pip-version-check", *arguments]
+    pip = [str(venv_python(VENV)), "-m", "pip", "--disable-pip-version-check"]
     errors = None if show_errors else subprocess.DEVNULL
-    # A user-wide `pip install --user` setting would make every install into a virtual environment fail.
-    environment = {**os.environ, "PIP_USER": "0"}
+    environment = {**os.environ, "PIP_USER": "0"}  # a user-wide --user would fail in a virtual environment
     started = time.monotonic()
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=errors) as process:
+    with subprocess.Popen(
+        [*pip, "install", "-qq", *arguments], cwd=ROOT, env=environment, stderr=errors
+    ) as process:
         while True:
             try:
                 return process.wait(timeout=20) == 0
@@ -288,7 +289,7 @@ def free_port(first: int = 8888) -> int:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) != 0:
                 return port
-    raise SetupError(f"ports {first} to {first + 99} are all taken; close a JupyterLab or two and start again.")
+    raise SetupError(f"ports {first} to {first + 99} are all taken; close a JupyterLab and start again.")
 
 
 def ask(url: str, token: str, data: dict | None = None) -> dict:
@@ -392,7 +393,7 @@ def open_lab(language: str) -> int:
             try:
                 run_cells_first(address, token, notebook)
             except Exception as error:  # whatever went wrong, the notebook still opens as it was saved
-                say(f"could not run the cells first ({type(error).__name__}: {error}); use Run > Run All Cells")
+                say(f"could not run the cells first ({error!r}); use Run > Run All Cells")
         else:
             say(f"{committed.relative_to(ROOT)} is not there: opening JupyterLab without it")
         url = f"{address}/{page}?token={token}"
