@@ -17,6 +17,7 @@ import os
 import platform
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -371,7 +372,14 @@ def run_code_cells(client, notebook, deadline: float) -> None:
 
 def lab_command(port: int) -> list[str]:
     """How JupyterLab is started; its browser is left to us, since the cells run first."""
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--log-level=WARN"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--log-level=WARN",
+        "--LabApp.log_level=WARN",
+    ]
     command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={ROOT}"]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*command, "--allow-root"] if is_root else command
@@ -383,6 +391,7 @@ def open_lab(language: str) -> int:
     token, port = secrets.token_urlsafe(24), free_port()
     address = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(lab_command(port), cwd=ROOT, env={**os.environ, "JUPYTER_TOKEN": token})
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, Lab ends too
     try:
         wait_until_up(server, address, token)
         page = "lab"
