@@ -9,6 +9,8 @@ import numpy as np
 from pipekit.errors import CostsError, PartitionError
 from pipekit.plan.schedules import count
 
+ROOM = 1 + 1e-9  # the same sum in another order differs in its last bits
+
 
 def balance(costs: Sequence[float], num_stages: int) -> list[int]:
     """Layers per stage: the contiguous cut whose heaviest stage is lightest.
@@ -36,12 +38,11 @@ def balance(costs: Sequence[float], num_stages: int) -> list[int]:
         raise PartitionError("balance_costs", num_layers=num_layers, num_stages=stages)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise CostsError("costs_negative", name="costs", asked=list(costs))
-    total = np.concatenate([[0.0], np.cumsum(weights)])
+    total = np.concatenate([[0.0], np.cumsum(weights / (weights.max() or 1.0))])
     load = total[None, :] - total[:, None]  # load[i, j]: layers i..j-1 as one stage
     load[np.tril_indices(num_layers + 1)] = np.inf  # a stage has at least one layer
     lightest = _best_cut(load, stages, np.maximum)[0]
-    # A hair of room: sums in another order differ in the last bit.
-    allowed = np.where(load <= lightest * (1 + 1e-12) + 1e-300, load**2, np.inf)
+    allowed = np.where(load <= lightest * ROOM, load**2, np.inf)
     cuts = _best_cut(allowed, stages, np.add)[1]
     return np.diff([0, *cuts]).tolist()
 
@@ -51,10 +52,9 @@ def _best_cut(cost: np.ndarray, num_stages: int, join: np.ufunc) -> tuple[float,
     best, choices = cost[0], []
     for _ in range(num_stages - 1):
         table = join(best[:, None], cost)
+        best = table.min(axis=0)
         # ties: the last cut as far right as possible leaves the longer stages in front
-        choice = table.shape[0] - 1 - np.argmin(table[::-1], axis=0)
-        choices.append(choice)
-        best = table[choice, np.arange(table.shape[1])]
+        choices.append(table.shape[0] - 1 - np.argmax((table <= best * ROOM)[::-1], axis=0))
     ends = [cost.shape[0] - 1]
     for choice in reversed(choices):
         ends.append(int(choice[ends[-1]]))

@@ -12,6 +12,7 @@ from pipekit.errors import CostsError
 from pipekit.plan.ops import KINDS, B, F, I, R, W
 
 Number = float | Sequence[float]
+ONE_NUMBER = ("overhead", "latency", "bandwidth", "unit_samples")  # the others may list one number a stage
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,14 @@ class Costs:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is None:
+            if value is None and field.default is None:
                 continue
-            numbers = np.atleast_1d(np.asarray(value, dtype=float))
-            bad = numbers[~np.isfinite(numbers) | (numbers < 0)]
-            zero_forbidden = field.name in ("bandwidth", "unit_samples") and not np.all(numbers > 0)
-            if bad.size or zero_forbidden:
-                raise CostsError("costs_negative", name=field.name, asked=value)
+            numbers = np.asarray(value, dtype=float)
+            if field.name in ONE_NUMBER and numbers.ndim:
+                raise CostsError("costs_number", name=field.name, asked=value)
+            divides = field.name in ("bandwidth", "unit_samples")
+            if not np.all(np.isfinite(numbers) & ((numbers > 0) if divides else (numbers >= 0))):
+                raise CostsError("costs_positive" if divides else "costs_negative", name=field.name, asked=value)
         if self.bandwidth is not None and self.message_bytes is None:
             raise CostsError("bandwidth_bytes", bandwidth=self.bandwidth)
 
@@ -82,6 +84,6 @@ class Costs:
 def per_stage(name: str, value: Number | npt.NDArray[np.float64], num_stages: int) -> npt.NDArray[np.float64]:
     """(S,) array of a number, or of a list with one number a stage."""
     numbers = np.asarray(value, dtype=float)
-    if numbers.ndim and len(numbers) != num_stages:
-        raise CostsError("costs_length", name=name, given=len(numbers), num_stages=num_stages)
+    if numbers.ndim and numbers.shape != (num_stages,):
+        raise CostsError("costs_length", name=name, given=numbers.size, num_stages=num_stages)
     return np.broadcast_to(numbers, (num_stages,)).copy()

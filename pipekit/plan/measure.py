@@ -24,7 +24,7 @@ class Shares:
 def busy_time(timeline: Timeline) -> npt.NDArray[np.float64]:
     """(K,): how long each device worked, recomputing included."""
     spans = timeline.spans
-    return np.bincount(spans.devices, weights=spans.durations, minlength=timeline.num_devices)
+    return np.bincount(spans.devices, spans.durations, timeline.num_devices).astype(float)
 
 
 def _device_time(timeline: Timeline) -> float:
@@ -58,7 +58,7 @@ def bubble_overhead(timeline: Timeline) -> float:
 
 def busy_devices(timeline: Timeline) -> float:
     """As if this many devices had worked all the time: K (1 - bubble)."""
-    return float(busy_time(timeline).sum()) / timeline.makespan
+    return float(busy_time(timeline).sum()) / _device_time(timeline) * timeline.num_devices
 
 
 def shares(timeline: Timeline) -> Shares:

@@ -69,6 +69,8 @@ def activation_curves(
     Args:
         sizes: samples of each micro-batch, M numbers.
     """
+    if len(shape.stages) != schedule.num_stages:
+        raise CostsError("shape_stages", given=len(shape.stages), num_stages=schedule.num_stages)
     if len(sizes) != schedule.num_micro_batches:
         raise CostsError("sizes_length", given=len(sizes), num_micro_batches=schedule.num_micro_batches)
     samples = np.asarray(sizes, dtype=float)

@@ -32,13 +32,13 @@ class Kind(str, Enum):
 KINDS: tuple[Kind, ...] = tuple(Kind)
 F, B, I, W, R = range(5)  # noqa: E741 -- the field's own letters, as array codes
 _CODE_OF_KIND = {kind: code for code, kind in enumerate(KINDS)}
-_OP = re.compile(r"(\d+)([FBIWR])(\d+)")
+_OP = re.compile(r"([0-9]{1,12})([FBIWR])([0-9]{1,12})")
 
 # One op in one int64: 3 bits kind, 20 bits micro-batch, the rest stage. Eight million frozen objects would cost
 # seven seconds and 0.8 GB before any simulation; eight million integers cost 64 MB.
 _KIND_BITS = 3
 _MICRO_BATCH_BITS = 20
-MAX_MICRO_BATCHES = 1 << _MICRO_BATCH_BITS
+MAX_MICRO_BATCHES = MAX_STAGES = 1 << _MICRO_BATCH_BITS
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -70,7 +70,9 @@ class Op:
 
     @property
     def code(self) -> int:
-        """The op packed into one integer."""
+        """The op packed into one integer; raises `ScheduleError` where it does not fit."""
+        if not (0 <= self.stage < MAX_STAGES and 0 <= self.micro_batch < MAX_MICRO_BATCHES):
+            raise ScheduleError("op_range", op=self, last=MAX_STAGES - 1)
         return (((self.stage << _MICRO_BATCH_BITS) | self.micro_batch) << _KIND_BITS) | _CODE_OF_KIND[self.kind]
 
     @classmethod

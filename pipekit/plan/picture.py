@@ -37,15 +37,16 @@ def cells(timeline: Timeline, column: float | None = None) -> list[list[str]]:
     """The picture as labels: (K rows, columns); `.` is an idle cell, a longer op repeats its label.
 
     A cell shows the op that runs in the middle of its column. Labels are `F0` with one stage a device, `2F0` with
-    several.
+    several. There are at most `MAX_COLUMNS`, however short a column was asked for.
     """
     column = column_time(timeline) if column is None else column
     if not column > 0:
         raise CostsError("picture_column", asked=column)
-    num_columns = max(1, round(timeline.makespan / column))
+    num_columns = max(1, round(min(timeline.makespan / column, MAX_COLUMNS)))
     middles = timeline.start + (np.arange(num_columns) + 0.5) * (timeline.makespan / num_columns)
     kind, stage, micro_batch = (part.tolist() for part in unpack(timeline.spans.codes))
-    several = timeline.num_stages > timeline.num_devices
+    homes = set(zip(timeline.spans.devices.tolist(), stage, strict=True))
+    several = len(homes) > len({device for device, _ in homes})
     rows = [[IDLE] * num_columns for _ in range(timeline.num_devices)]
     first = np.searchsorted(middles, timeline.spans.starts)
     last = np.searchsorted(middles, timeline.spans.ends)

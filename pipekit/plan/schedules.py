@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +15,17 @@ from pipekit.plan.schedule import CHECKPOINTS, RECOMPUTES, Schedule, lane_of
 
 def count(name: str, asked: Any) -> int:
     """`asked` as a whole number of at least 1, or a `ScheduleError` (keyed by `name`) that says what to do."""
-    if isinstance(asked, bool) or not hasattr(asked, "__index__"):
+    try:
+        number = operator.index(asked)
+    except TypeError:
+        raise ScheduleError("whole_number", name=name, asked=asked) from None
+    if isinstance(asked, bool):
         raise ScheduleError("whole_number", name=name, asked=asked)
-    number = asked.__index__()
-    if number < 1 or (name == "num_micro_batches" and number > MAX_MICRO_BATCHES):
+    if number < 1:
         raise ScheduleError(name, asked=number)
-    return int(number)
+    if number > MAX_MICRO_BATCHES:
+        raise ScheduleError("too_many", name=name, asked=number, most=MAX_MICRO_BATCHES)
+    return number
 
 
 def _recomputed(num_micro_batches: int, checkpoint: str, recompute: str) -> np.ndarray:

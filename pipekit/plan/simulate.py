@@ -193,9 +193,9 @@ def _deadlock(schedule: Schedule, place: Codes) -> ScheduleError:
 def _check_complete(schedule: Schedule) -> None:
     """Every stage works once forward and once backward on every micro-batch, on its own device."""
     num_stages, num_micro_batches = schedule.num_stages, schedule.num_micro_batches
-    for stage, device in enumerate(schedule.placement):
-        if not 0 <= device < schedule.num_devices:
-            raise ScheduleError("placement_device", stage=stage, device=device, num_lanes=schedule.num_devices)
+    for home, expected in enumerate(schedule.placement):
+        if not 0 <= expected < schedule.num_devices:
+            raise ScheduleError("placement_device", stage=home, device=expected, num_lanes=schedule.num_devices)
     homes = np.asarray(schedule.placement)
     counts = np.zeros(len(KINDS) * num_stages * num_micro_batches, dtype=np.int32) if _dense(schedule) else None
     for device, lane in enumerate(schedule.lanes):
