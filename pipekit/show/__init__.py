@@ -1,0 +1,22 @@
+"""See it: timelines as pictures, charts, and panels that live. Knows `plan`, never `run` and never torch."""
+
+from pipekit.show.charts import bubble_chart, memory_chart
+from pipekit.show.grid import FILLS, paint, png
+from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence
+from pipekit.show.panel import Latest, Panel, Run
+
+__all__ = [
+    "FILLS",
+    "LANGUAGES",
+    "Latest",
+    "Panel",
+    "Run",
+    "bubble_chart",
+    "devices_line",
+    "memory_chart",
+    "number",
+    "paint",
+    "png",
+    "say",
+    "sentence",
+]

@@ -1,0 +1,239 @@
+"""Every word a learner reads, in Chinese and English, in one table; and the one place where counting starts.
+
+`WORDS[key]` is (Chinese, English), with class words. Errors carry a key and numbers: their Chinese is here, their
+English in `errors.MESSAGES`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pipekit.errors import PipekitError
+from pipekit.plan import Timeline
+
+LANGUAGES = ("zh", "en")
+VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
+
+
+def number(index: int, view: str = "class") -> int:
+    """What an index (from 0) is called: a class counts GPUs, pieces and slots from 1, an engineer from 0.
+
+    >>> number(0), number(0, view="engineer")
+    (1, 0)
+    """
+    return index + VIEWS[view]
+
+
+def say(key: str, lang: str, **numbers: Any) -> str:
+    """The words for `key`, filled with numbers.
+
+    >>> say("device", "en", number=2)
+    'GPU 2'
+    """
+    return WORDS[key][LANGUAGES.index(lang)].format(**numbers)
+
+
+def sentence(error: BaseException, lang: str) -> str:
+    """What went wrong, in the learner's language; of a foreign error its name and its own words."""
+    if not isinstance(error, PipekitError):
+        return say("foreign_error", lang, name=type(error).__name__, words=error)
+    if lang == "zh" and error.key in ERRORS_ZH:
+        return ERRORS_ZH[error.key].format(**error.numbers)
+    return str(error)
+
+
+def devices_line(timeline: Timeline, lang: str) -> str:
+    """Where a timeline comes from and on what: the line that no picture may lose."""
+    words, on = say(f"source_{timeline.source}", lang), timeline.devices
+    if lang == "zh":
+        for pattern, chinese in DEVICE_WORDS_ZH:
+            on = re.sub(pattern, chinese, on)
+    return f"{words} · {on}" if on else words
+
+
+# `Timeline.devices` is English, written by whoever ran; what has no line here stays English rather than vanish.
+DEVICE_WORDS_ZH = (
+    (r"; durations declared, order and waiting measured", "；每格活的时间是规定的，先后和等待是测到的"),
+    (r"(\d+) stand-ins?, ", r"替身显卡×\1，"),
+    (r"([\d.]+) ms a mini-batch forward", r"一大批往前算 \1 毫秒"),
+    (r"([\d.]+) ms a tick", r"1 格 \1 毫秒"),
+    (r"([\d.]+) ms a sample forward", r"一道题往前算 \1 毫秒"),
+    (r", device (\d+) ([\d.]+) x slower", lambda m: f"，显卡 {number(int(m[1]))} 慢到 {m[2]} 倍"),
+    (r", ([\d.]+) ms overhead an op", r"，每格活多花 \1 毫秒"),
+    (r", ([\d.]+) ms a hop", r"，传一次 \1 毫秒"),
+    (r"(\d+) predicted devices?", r"\1 块显卡"),
+)
+
+WORDS: dict[str, tuple[str, str]] = {
+    # -- pictures
+    "device": ("显卡 {number}", "GPU {number}"),
+    "slot": ("格", "slot"),
+    "source_predicted": ("算出来的", "Predicted"),
+    "source_measured": ("测到的", "Measured"),
+    "source_shared": ("大家挤着用，不算测量", "Ran on shared cores: not a bubble measurement"),
+    "not_measured": ("还没测：请按「训练一次」", 'Not measured yet: press "Train once"'),
+    "kind_F": ("往前算", "forward"),
+    "kind_B": ("往回改", "backward"),
+    "kind_I": ("往回改（上半）", "backward, input half"),
+    "kind_W": ("往回改（下半）", "backward, weight half"),
+    "kind_R": ("擦掉重算", "recompute"),
+    "idle": ("闲着", "idle"),
+    "font_hint": ("", "(no Chinese font found on this machine: pictures are labelled in English)"),
+    # -- charts
+    "bubble_title": ("切得越细，气泡越小（K = {num_devices}）", "More pieces, smaller bubble (K = {num_devices})"),
+    "bubble_x": ("切成几小份 M", "pieces M"),
+    "bubble_y": ("气泡 %", "bubble %"),
+    "curve": ("算出来的", "predicted"),
+    "points": ("测到的", "measured"),
+    "memory_title": ("每块显卡的书桌有多满（KiB）", "Memory per GPU (KiB)"),
+    "memory_predicted": ("算出来的草稿", "scratch, predicted"),
+    "memory_measured": ("测到的草稿", "scratch, measured"),
+    "memory_weights": ("旋钮和要改的量", "parameters + gradients"),
+    # -- the control room
+    "title": ("控制室", "Control room"),
+    "num_stages": ("显卡 K", "GPUs K"),
+    "num_micro_batches": ("小份 M", "Pieces M"),
+    "checkpoint": ("草稿", "Scratch"),
+    "schedule": ("排法", "Schedule"),
+    "never": ("都留着", "keep all"),
+    "except_last": ("最后一份留着", "keep the last"),
+    "always": ("都擦掉，用时重算", "erase all, redo"),
+    "naive": ("接力赛（不切）", "relay race (uncut)"),
+    "gpipe": ("GPipe", "GPipe"),
+    "1f1b": ("1F1B（做完一份就往回改）", "1F1B (go back at once)"),
+    "train": ("训练一次（约 {seconds} 秒）", "Train once (about {seconds} s)"),
+    "sweep": ("试 M = {counts}（约 {seconds} 秒）", "Try M = {counts} (about {seconds} s)"),
+    "cancel": ("停", "Stop"),
+    "language": ("语言", "Language"),
+    "idle_status": ("拖动旋钮，看预测；按「训练一次」，真的训练。", 'Move the sliders to see the prediction; press "Train once" to really train.'),
+    "preparing": ("正在准备：切模型，热身……", "Getting ready: cutting the model, warming up …"),
+    "checking": ("第 1 步：真的训练一步，再和不切的模型比……", "Really training one step, and comparing it with the uncut model …"),
+    "measuring": ("正在测量：第 {step} 步，共 {steps} 步……", "Measuring: step {step} of {steps} …"),
+    "sweeping": ("正在试 M = {count}……", "Trying M = {count} …"),
+    "cancelling": ("正在停……", "Stopping …"),
+    "cancelled": ("停下了。旋钮没有改，可以再来一次。", "Stopped. No parameter was changed; you can start again."),
+    "finished": ("测完了，用了 {seconds:.1f} 秒。", "Measured; it took {seconds:.1f} s."),
+    "failed": ("没成：{why}", "That did not work: {why}"),
+    "foreign_error": ("{name}：{words}", "{name}: {words}"),
+    "figure_bubble": ("气泡（闲着的时间 ÷ 显卡数 × 总时间）", "Bubble (idle time / GPUs × total time)"),
+    "formula": ("公式 (K-1)/(M+K-1)", "formula (K-1)/(M+K-1)"),
+    "formula_void": ("公式不管这种排法", "no formula here"),
+    "simulated": ("算出来的", "predicted"),
+    "measured": ("测到的", "measured"),
+    "figure_makespan": ("总共用了", "Total time"),
+    "slots": ("{count:.1f} 格", "{count:.1f} slots"),
+    "figure_busy": ("相当于一直在干活的显卡", "As if always busy"),
+    "busy": ("{count:.2f} 块（共 {total} 块）", "{count:.2f} of {total} GPUs"),
+    "figure_loss": ("对答案的差距（损失）", "Loss"),
+    "loss": ("改之前 {before:.4f}，改之后 {after:.4f}", "{before:.4f} before the change, {after:.4f} after"),
+    "equal": (
+        "结果一样 √ 每个旋钮要改的量，和不切时最多只差 {difference:.1e}（相对值），是小数计算的零头。",
+        "Same result √ What each parameter is changed by differs from the uncut model by at most {difference:.1e} (relative): rounding.",
+    ),
+    "not_equal": (
+        "结果不一样！每个旋钮要改的量，和不切时最多差 {difference:.1e}（相对值）。",
+        "Not the same result! What a parameter is changed by differs from the uncut model by up to {difference:.1e} (relative).",
+    ),
+    "equal_unknown": ("结果一样吗？训练一次就知道。", "Is the result the same? Train once to find out."),
+    "declared": (
+        "替身显卡×{count}：CPU 算完一步，再等满规定的时间 · 1 格 = {slot_ms:.0f} 毫秒",
+        "{count} stand-in GPUs: the CPU does each step, then waits out its time · 1 slot = {slot_ms:.0f} ms",
+    ),
+    "really_trained": ("真的训练了 · ", "Really trained · "),
+    "will_train": ("还没训练 · ", "Not trained yet · "),
+    "overruns": (
+        " · {overruns} 次超时 · 醒来晚了 {slip_ms:.1f} 毫秒（中位数）",
+        " · {overruns} overruns · woke up {slip_ms:.1f} ms late (median)",
+    ),
+    "uneven": (
+        "64 张分不匀：小份有大有小，所以气泡比公式大一点。",
+        "The samples don't divide evenly: pieces differ, so the bubble is a little larger than the formula.",
+    ),
+    "unit_seconds": ("{count:.2f} 秒", "{count:.2f} s"),
+}
+
+ERRORS_ZH: dict[str, str] = {
+    # -- schedules
+    "num_devices": "流水线至少要有 1 块显卡，不能是 {asked}；请选 K >= 1",
+    "num_stages": "排法至少要有 1 段，不能是 {asked}；请选 K >= 1",
+    "num_micro_batches": "一大批至少切成 1 小份，不能是 {asked}；请选 M >= 1",
+    "whole_number": "{name} 必须是整数，不能是 {asked!r}",
+    "policy": "没有 {asked!r} 这种留草稿的办法；请从这些里选：{known}",
+    "recompute": "没有 {asked!r} 这种重算时间；请从这些里选：{known}",
+    "schedule_name": "没有叫 {asked!r} 的排法；请从这些里选：{known}",
+    "op_text": "看不懂 {text!r}；请按 段、种类、小份 的顺序写，例如 2F0（种类：F B I W R）",
+    "empty_schedule": "排法里至少要有一格活；现在有 {num_devices} 行，全是空的",
+    "missing_op": "少了 {op}：没有哪一行做它",
+    "repeated_op": "{op} 出现了 {count} 次；每格活只能做一次",
+    "both_backwards": "第 {stage} 段、小份 {micro_batch} 既有完整的往回改 B，又有分成两半的（I、W）；只能留一种",
+    "wrong_device": "{op} 写在显卡 {device} 那一行，可是第 {stage} 段在显卡 {expected} 上",
+    "unplaced": "{op} 用到第 {stage} 段，可是一共只安排了 {num_stages} 段",
+    "placement_device": "第 {stage} 段被安排到显卡 {device}，可是一共只有 {num_lanes} 行",
+    "deadlock_missing": "卡死了：{op} 在等 {needed}，可是没有哪一行做它",
+    "deadlock_cycle": "卡死了，互相等：{chain}",
+    # -- costs, timelines
+    "costs_length": "{name} 给了 {given} 个数，可是排法有 {num_stages} 段；请给一个数，或者每段一个数",
+    "costs_negative": "{name} 不能是负数，现在是 {asked}",
+    "costs_zero": "每格活的时间都是 0，没有东西可画；请给 forward 或 backward 一个正的时间",
+    "bandwidth_bytes": "给了带宽 {bandwidth}，还要知道一次传多少；请再给 message_bytes=",
+    "sizes_length": "sizes 里有 {given} 小份，可是排法有 {num_micro_batches} 小份",
+    "sizes_positive": "每一小份至少要有 1 道练习题；sizes 里是 {asked}",
+    "picture_column": "一格的时间必须大于 0，不能是 {asked}",
+    "empty_timeline": "时间表里什么都没有，没法测量",
+    # -- cutting models
+    "cut_layers": "{num_layers} 层切不成 {num_stages} 段；请选 K <= {num_layers}",
+    "balance_costs": "{num_layers} 个数分不到 {num_stages} 段里；请选 K <= {num_layers}",
+    "balance_sum": "balance {balance} 加起来是 {total} 层，可是模型有 {num_layers} 层；请让总和等于 {num_layers}",
+    "balance_positive": "每段至少要有一层；balance {balance} 里有一段只有 {smallest} 层",
+    "balance_or_number": "num_stages={num_stages} 和 balance={balance}（{given} 段）对不上；只写一个就好",
+    "balance_nothing": "请说怎么切：num_stages=4，或者 balance=[2, 3, 3, 2]",
+    "not_sequential": "{type} 没法切：请给 torch.nn.Sequential，或者一个接一个运行的模块列表",
+    "empty_model": "没有层的模型没法切；现在有 {num_layers} 层",
+    "not_a_module": "第 {index} 层是 {type}，不是 torch.nn.Module；请把它包成模块",
+    "shared_module": "同一个模块（{type}）既在第 {first} 段又在第 {second} 段；请做成两个共用旋钮的模块",
+    "lazy_parameter": "第 {index} 层（{type}）的旋钮还没做出来；切之前请先让模型跑一批数据",
+    "graph_hint": "第 {index} 层没法切：{why}",
+    # -- pipelines
+    "stage_count": "排法有 {schedule_stages} 段，流水线有 {pipeline_stages} 段；请写 {line}",
+    "device_count": "排法用 {schedule_devices} 块显卡，流水线有 {pipeline_devices} 块；请写 {line}",
+    "placement": "排法把各段放在显卡 {schedule_placement}，流水线放在 {pipeline_placement}；请写 {line}",
+    "too_many_devices": "{num_devices} 块显卡、{num_stages} 段：有 {idle} 块永远没活干；请选 K <= {num_stages}",
+    "closed": "这条流水线已经关了；请用 run.Pipeline(stages, devices) 再开一条",
+    "broken": "这条流水线坏了：{why}；请用 run.Pipeline(stages, devices) 再开一条",
+    "busy": "这条流水线正在训练；请等它做完，或者另开一条",
+    "no_grad": "训练要记草稿，可是现在处在 {mode} 里；请先退出来",
+    "ops_unsupported": "引擎还不会做 {kind} 这种活（{op}）；请用完整的往回改（B）",
+    # -- batches
+    "batch_small": "{num_samples} 道练习题切不成 {num_micro_batches} 小份；请选 M <= {num_samples}",
+    "batch_no_tensor": "这一批里没有可以切的张量；请给第一维是练习题数的张量",
+    "batch_first": "{name} 的第一维是 {found}，可是这一批有 {num_samples} 道练习题；如果它不该切，请写 run.whole(...)",
+    "batch_scalar": "{name} 是没有维度的张量，没法切；请写 run.whole(...)",
+    "weight_name": '没有 {asked!r} 这种权重；请选 "samples"、"sum"，或者一个函数 target_piece -> number',
+    "weight_zero": "所有小份的权重加起来是 {total}；至少要有一道练习题算数",
+    "weight_negative": "小份 {micro_batch} 的权重是 {weight}；权重必须是有限的数，而且不能是负数",
+    "loss_shape": "损失必须是一个数，可是它的形状是 {shape}；请用 reduction='mean'（或者 weight=\"sum\" 加 reduction='sum'）",
+    "loss_type": "损失必须是张量，不能是 {type}",
+    "loss_not_finite": "小份 {micro_batch} 的损失是 {loss}；这一步已经撤销：请把学习率调小，或者看看那一批数据",
+    "loss_no_grad": "损失和旋钮没有关系，没有东西可以训练",
+    # -- devices
+    "device_number": "做不出 {asked} 块显卡；请至少选 1 块",
+    "clock_choice": "请只选一种钟：batch_time=、tick=、per_sample= 或 speed=；现在给了 {given}",
+    "clock_positive": "{name} 必须大于 0，不能是 {asked}",
+    "clock_slow": "slow={asked}：请写显卡 0..{last} 和大于 0 的倍数",
+    "clock_coarse": "这台机器的钟最细只有 {grain_ms:.1f} 毫秒，一格活只有 {op_ms:.1f} 毫秒，太细了；请选 {advice}",
+    "speed_zero": "第 {stage} 段数出来 0 次运算（{layers}），speed= 没法给它计时；请用 batch_time= 或 tick=，或者换个切法",
+    "no_cuda": "要 {asked} 块 GPU，可是 torch 只看到 {found} 块；请用 run.stand_ins({asked}, batch_time=0.16)",
+    "cpu_cores": "要 {asked} 块真实计时的设备，可是只有 {cores:.3g} 个核可用；大家挤着用，图就不真了：请用 run.stand_ins({asked}, batch_time=0.16)",
+    "memory_budget": "书桌不够大：算出来最多要 {predicted_mib:.0f} MiB，可是只能用 {available_mib:.0f} MiB（空闲的 80%）；请用 checkpoint='always'，多切几份，或者批小一点",
+    # -- running
+    "stage_failed": "{op} 没做成（第 {stage} 段，显卡 {device}）：{cause}",
+    "stage_none": "{op}：第 {stage} 段什么也没交出来（None）；最后一层必须交出张量，或者装着张量的元组、字典",
+    "stage_output": "{op}：第 {stage} 段交出来的 {type} 里没有张量；请交出张量，或者装着张量的元组、字典",
+    "stage_shape": "{op}：第 {stage} 段从第 {previous} 段收到 {found}，对不上：{cause}",
+    "stage_inplace_input": "{op}：第 {stage} 段只有这一次在原地改了输入；请把那一层改成不在原地改",
+    "stage_timeout": "{op} 过了 {seconds:g} 秒还没做完（第 {stage} 段，显卡 {device}）；这条流水线坏了",
+    "stage_graph": "{op}：第 {stage} 段交出去的东西和它的旋钮、输入都没有关系，没法训练；请检查 .detach() 或 torch.no_grad()",
+    "cancelled": "这一步停下了；旋钮要改的量和缓冲区都和之前一样",
+}
+

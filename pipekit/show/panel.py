@@ -1,0 +1,176 @@
+"""A picture that lives: a panel with a static fallback, work in the background, and drawing at most ten times a second.
+
+Widget callbacks run on whatever thread the front end chooses (JupyterLab 4.6: a subshell's, or the main one), so a
+panel draws under its own lock, and nothing here touches pyplot, prints from a thread, or uses an Output widget.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import ipywidgets
+
+T = TypeVar("T")
+SLICE = 0.05  # seconds between two looks at a run that somebody waits for
+DRAW_EVERY = 0.1  # seconds
+
+
+class Run(Generic[T]):
+    """Work in a thread of its own.
+
+    Args:
+        work: called with this run; it looks at `run.stop` and returns the result.
+        on_cancel: called by `cancel`, to wake work that can't look.
+
+    `wait()` gives the result or raises what went wrong, so that a notebook cell (and nbval) sees it.
+    """
+
+    def __init__(self, work: Callable[[Run[T]], T], on_cancel: Callable[[], None] | None = None) -> None:
+        self.stop = threading.Event()
+        self.error: BaseException | None = None
+        self.result: T | None = None
+        self.on_cancel = on_cancel
+        self._work = work
+        self._thread = threading.Thread(target=self._main, name="pipekit-panel-run", daemon=True)
+        self._ended = threading.Event()
+
+    def start(self) -> Run[T]:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended, well or badly."""
+        return self._ended.is_set()
+
+    def cancel(self) -> None:
+        """Ask it to stop; returns at once."""
+        self.stop.set()
+        if self.on_cancel is not None:
+            self.on_cancel()
+
+    def wait(self, timeout: float | None = None) -> T:
+        """Wait for the end and return the result.
+
+        Raises:
+            TimeoutError: it still runs after `timeout` seconds.
+            Whatever the work raised. Interrupting the wait (Ctrl-C, the kernel's stop) cancels the work.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            # In slices, and not Thread.join: a join hit by Ctrl-C reports a running thread dead.
+            while not self._ended.wait(SLICE):
+                if deadline is not None and time.monotonic() > deadline:
+                    raise TimeoutError(f"the run has not ended after {timeout:g} s")
+        except KeyboardInterrupt:
+            self.cancel()
+            self._ended.wait(10)
+            raise
+        if self.error is not None:
+            raise self.error
+        return self.result  # type: ignore[return-value]  # without an error there is a result
+
+    def _main(self) -> None:
+        try:
+            self.result = self._work(self)
+        except BaseException as error:  # kept for wait(), which raises it where somebody looks
+            self.error = error
+        finally:
+            self._ended.set()
+
+
+class Latest:
+    """Draws in the background, at most ten times a second; of many requests only the latest counts.
+
+    A thread lives only while there is something to draw.
+    """
+
+    def __init__(self, draw: Callable[[], None]) -> None:
+        self._draw = draw
+        self._lock = threading.Lock()
+        self._asked = False
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+
+    def ask(self) -> None:
+        """Have it drawn soon. Costs next to nothing, so that a worker may call it."""
+        with self._lock:
+            self._asked = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._main, name="pipekit-panel-draw", daemon=True)
+                self._thread.start()
+
+    def settle(self) -> None:
+        """Wait until everything asked for is drawn; raises what went wrong in drawing."""
+        while (thread := self._thread) is not None:
+            thread.join(SLICE)
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _main(self) -> None:
+        while self._wanted():
+            try:
+                self._draw()
+            except Exception as error:  # kept for settle(); a thread has nobody to tell
+                self._error = error
+            time.sleep(DRAW_EVERY)
+
+    def _wanted(self) -> bool:
+        with self._lock:
+            wanted, self._asked = self._asked, False
+            if not wanted:
+                self._thread = None
+            return wanted
+
+
+class Panel(ipywidgets.VBox):
+    """A widget that shows a picture even where no kernel is: on GitHub, in HTML, in an e-mail.
+
+    A subclass says what by `picture_png` and `picture_text`. `lock` guards its state and its drawing.
+    """
+
+    def __init__(self, children: tuple[ipywidgets.Widget, ...] = (), **traits: Any) -> None:
+        self.lock = threading.RLock()
+        self.current: Run[Any] | None = None
+        super().__init__(children, **traits)
+
+    def picture_png(self) -> bytes:
+        """What the panel shows, as PNG."""
+        raise NotImplementedError
+
+    def picture_text(self) -> str:
+        """What the panel shows, in words and letters."""
+        raise NotImplementedError
+
+    def start(self, work: Callable[[Run[T]], T], on_cancel: Callable[[], None] | None = None) -> Run[T]:
+        """Run work in the background; a run that is still going is cancelled first, and waited for."""
+        self.stop()
+        self.current = Run(work, on_cancel)
+        return self.current.start()
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """Cancel what runs, and wait until it has ended."""
+        run = self.current
+        if run is None or run.done:
+            return
+        run.cancel()
+        deadline = time.monotonic() + timeout
+        while not run.done and time.monotonic() < deadline:
+            time.sleep(SLICE / 5)
+
+    def wait(self, timeout: float | None = None) -> Any:
+        """Wait for what runs and return its result; raises what went wrong. None if nothing was started."""
+        return None if self.current is None else self.current.wait(timeout)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        with self.lock:
+            bundle["image/png"] = base64.b64encode(self.picture_png()).decode("ascii")
+            bundle["text/plain"] = self.picture_text()
+        return bundle
