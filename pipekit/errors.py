@@ -19,6 +19,7 @@ Chinese; the numbers travel in `error.numbers`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 MESSAGES: dict[str, str] = {
@@ -118,6 +119,9 @@ class PipekitError(Exception):
         self.key = key
         self.numbers = numbers
         super().__init__(MESSAGES[key].format(**numbers))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.key, **self.numbers), ()  # exceptions pickle by their sentence otherwise
 
 
 class ScheduleError(PipekitError, ValueError):

@@ -30,80 +30,113 @@ def idle_cells(rows):
 
 
 def test_gpipe_fills_then_drains():
-    assert str(simulate(gpipe(num_stages=3, num_micro_batches=3), EQUAL)) == """\
+    assert (
+        str(simulate(gpipe(num_stages=3, num_micro_batches=3), EQUAL))
+        == """\
 F0 F1 F2 .  .  .  .  B2 B1 B0
 .  F0 F1 F2 .  .  B2 B1 B0 .
 .  .  F0 F1 F2 B2 B1 B0 .  ."""
+    )
 
 
 def test_a_backward_of_two_columns_repeats_its_label():
-    assert str(simulate(gpipe(num_stages=2, num_micro_batches=2), Costs(forward=1, backward=2))) == """\
+    assert (
+        str(simulate(gpipe(num_stages=2, num_micro_batches=2), Costs(forward=1, backward=2)))
+        == """\
 F0 F1 .  .  .  B1 B1 B0 B0
 .  F0 F1 B1 B1 B0 B0 .  ."""
+    )
 
 
 def test_naive_is_a_relay_race():
-    assert str(simulate(naive(num_stages=3), EQUAL)) == """\
+    assert (
+        str(simulate(naive(num_stages=3), EQUAL))
+        == """\
 F0 .  .  .  .  B0
 .  F0 .  .  B0 .
 .  .  F0 B0 .  ."""
+    )
 
 
 def test_1f1b_goes_back_on_a_piece_as_soon_as_it_can():
-    assert str(simulate(one_f_one_b(num_stages=4, num_micro_batches=4), EQUAL)) == """\
+    assert (
+        str(simulate(one_f_one_b(num_stages=4, num_micro_batches=4), EQUAL))
+        == """\
 F0 F1 F2 F3 .  .  .  B0 .  B1 .  B2 .  B3
 .  F0 F1 F2 .  .  B0 F3 B1 .  B2 .  B3 .
 .  .  F0 F1 .  B0 F2 B1 F3 B2 .  B3 .  .
 .  .  .  F0 B0 F1 B1 F2 B2 F3 B3 .  .  ."""
+    )
 
 
 def test_1f1b_with_more_pieces_than_stages_reaches_a_steady_state():
-    assert str(simulate(one_f_one_b(num_stages=2, num_micro_batches=4), Costs(forward=1, backward=2))) == """\
+    assert (
+        str(simulate(one_f_one_b(num_stages=2, num_micro_batches=4), Costs(forward=1, backward=2)))
+        == """\
 F0 F1 .  .  B0 B0 F2 B1 B1 F3 B2 B2 .  B3 B3
 .  F0 B0 B0 F1 B1 B1 F2 B2 B2 F3 B3 B3 .  ."""
+    )
 
 
 def test_late_recompute_waits_for_the_gradient():
-    assert str(simulate(gpipe(3, 3, checkpoint="always", recompute="late"), EQUAL)) == """\
+    assert (
+        str(simulate(gpipe(3, 3, checkpoint="always", recompute="late"), EQUAL))
+        == """\
 F0 F1 F2 .  .  .  .  .  .  R2 B2 R1 B1 R0 B0
 .  F0 F1 F2 .  .  .  R2 B2 R1 B1 R0 B0 .  .
 .  .  F0 F1 F2 R2 B2 R1 B1 R0 B0 .  .  .  ."""
+    )
 
 
 def test_early_recompute_hides_in_the_bubble():
-    assert str(simulate(gpipe(3, 3, checkpoint="always", recompute="early"), EQUAL)) == """\
+    assert (
+        str(simulate(gpipe(3, 3, checkpoint="always", recompute="early"), EQUAL))
+        == """\
 F0 F1 F2 R2 .  .  .  .  B2 R1 B1 R0 B0
 .  F0 F1 F2 R2 .  .  B2 R1 B1 R0 B0 .
 .  .  F0 F1 F2 R2 B2 R1 B1 R0 B0 .  ."""
+    )
 
 
 def test_except_last_does_not_recompute_the_piece_that_goes_back_first():
-    assert str(simulate(gpipe(3, 3, checkpoint="except_last", recompute="late"), EQUAL)) == """\
+    assert (
+        str(simulate(gpipe(3, 3, checkpoint="except_last", recompute="late"), EQUAL))
+        == """\
 F0 F1 F2 .  .  .  .  B2 .  .  R1 B1 R0 B0
 .  F0 F1 F2 .  .  B2 .  R1 B1 R0 B0 .  .
 .  .  F0 F1 F2 B2 R1 B1 R0 B0 .  .  .  ."""
+    )
 
 
 def test_a_device_with_several_stages_labels_its_ops_with_the_stage():
     v_shape = Schedule(
         ["0F0 0F1 3F0 3B0 3F1 3B1 0B0 0B1", "1F0 1F1 2F0 2F1 2B0 1B0 2B1 1B1"], placement=[0, 1, 1, 0]
     )
-    assert str(simulate(v_shape, EQUAL)) == """\
+    assert (
+        str(simulate(v_shape, EQUAL))
+        == """\
 0F0 0F1 .   .   3F0 3B0 3F1 3B1 0B0 .   0B1
 .   1F0 1F1 2F0 2F1 .   2B0 1B0 2B1 1B1 ."""
+    )
 
 
 def test_labels_name_the_stage_even_when_other_devices_hold_none():
-    assert str(simulate(Schedule(["0F0 1F0 1B0 0B0", ""]), EQUAL)) == """\
+    assert (
+        str(simulate(Schedule(["0F0 1F0 1B0 0B0", ""]), EQUAL))
+        == """\
 0F0 1F0 1B0 0B0
 .   .   .   ."""
+    )
 
 
 def test_a_split_backward_sends_its_gradient_before_its_weights():
     split = Schedule.from_text("0F0 0F1 0I0 0W0 0I1 0W1 | 1F0 1I0 1F1 1I1 1W0 1W1")
-    assert str(simulate(split, Costs(forward=1, backward=2))) == """\
+    assert (
+        str(simulate(split, Costs(forward=1, backward=2)))
+        == """\
 F0 F1 .  I0 W0 I1 W1
 .  F0 I0 F1 I1 W0 W1"""
+    )
 
 
 # -- the lesson: 4 GPUs, 16 columns, forward only
@@ -114,20 +147,26 @@ def test_the_uncut_batch_leaves_48_of_64_cells_idle():
     assert (len(rows), len(rows[0])) == (4, 16)
     assert (16 * 4 - idle_cells(rows), idle_cells(rows)) == (16, 48)
     assert all(sum(row[column] != "." for row in rows) == 1 for column in range(16))  # one GPU at a time
-    assert picture(simulate(naive(4), Costs(forward=4)).only("F"), column=2) == """\
+    assert (
+        picture(simulate(naive(4), Costs(forward=4)).only("F"), column=2)
+        == """\
 F0 F0 .  .  .  .  .  .
 .  .  F0 F0 .  .  .  .
 .  .  .  .  F0 F0 .  .
 .  .  .  .  .  .  F0 F0"""
+    )
 
 
 def test_four_pieces_take_7_columns_and_leave_12_of_28_cells_idle():
     timeline = simulate(gpipe(4, 4), Costs()).only("F")
-    assert str(timeline) == """\
+    assert (
+        str(timeline)
+        == """\
 F0 F1 F2 F3 .  .  .
 .  F0 F1 F2 F3 .  .
 .  .  F0 F1 F2 F3 .
 .  .  .  F0 F1 F2 F3"""
+    )
     rows = cells(timeline)
     assert (len(rows[0]), sum(map(len, rows)), idle_cells(rows)) == (7, 28, 12)
     before = sum(next(column for column, cell in enumerate(row) if cell != ".") for row in rows)

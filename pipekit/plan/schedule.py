@@ -89,10 +89,9 @@ class Schedule:
         for device, lane in enumerate(self.lanes):
             for stage in np.unique(unpack(lane.codes)[1]).tolist():
                 homes.setdefault(stage, device)
-        missing = set(range(max(homes) + 1)).difference(homes) if len(homes) <= max(homes) else set()
-        if missing:
-            stage = min(missing)
-            raise ScheduleError("missing_op", op=f"{stage}F0")
+        for stage in range(len(homes)):
+            if stage not in homes:
+                raise ScheduleError("missing_op", op=f"{stage}F0")
         return tuple(homes[stage] for stage in range(len(homes)))
 
     @property
