@@ -72,6 +72,7 @@ MESSAGES: dict[str, str] = {
     "stage_count": "the schedule has {schedule_stages} stages, the pipeline {pipeline_stages}; write {line}",
     "device_count": "the schedule is for {schedule_devices} devices, the pipeline has {pipeline_devices}; write {line}",
     "placement": "the schedule places stages on devices {schedule_placement}, the pipeline on {pipeline_placement}; write {line}",
+    "placement_shape": "placement {placement} must name a device for each of {num_stages} stages and use all {num_devices} devices",
     "too_many_devices": "{num_devices} devices for {num_stages} stages: {idle} would never work; choose K <= {num_stages}",
     "closed": "this pipeline is closed; make a new one with run.Pipeline(stages, devices)",
     "broken": "this pipeline is broken: {why}; make a new one with run.Pipeline(stages, devices)",
@@ -100,6 +101,8 @@ MESSAGES: dict[str, str] = {
     "no_cuda": "asked for {asked} GPUs, but torch sees {found}; use run.stand_ins({asked}, batch_time=0.16)",
     "cpu_cores": "asked for {asked} devices in real time, but {cores:.3g} cores can be used; they would share cores and the picture would be false: use run.stand_ins({asked}, batch_time=0.16)",
     "memory_budget": "device memory: predicted peak {predicted_mib:.0f} MiB, but only {available_mib:.0f} MiB (80 % of what is free) can be used; use checkpoint='always', more micro-batches or a smaller batch",
+    "shape_unknown": "speed= and bandwidth= need FLOP and message sizes, which torch must read off the model and a batch; give the batch itself, or use batch_time=",
+    "nothing_declared": "{devices}: real devices declare no times, so there is nothing to simulate; measure costs with run.profile",
     # -- running
     "stage_failed": "{op} failed (stage {stage}, device {device}): {cause}",
     "stage_none": "{op}: stage {stage} returned None; its last layer must return a tensor, or a tuple or dict with tensors",
@@ -121,7 +124,9 @@ class PipekitError(Exception):
         super().__init__(MESSAGES[key].format(**numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), self.key, **self.numbers), ()  # exceptions pickle by their sentence otherwise
+        return partial(
+            type(self), self.key, **self.numbers
+        ), ()  # exceptions pickle by their sentence otherwise
 
 
 class ScheduleError(PipekitError, ValueError):

@@ -58,7 +58,9 @@ class Costs:
                 raise CostsError("costs_number", name=field.name, asked=value)
             divides = field.name in ("bandwidth", "unit_samples")
             if not np.all(np.isfinite(numbers) & ((numbers > 0) if divides else (numbers >= 0))):
-                raise CostsError("costs_positive" if divides else "costs_negative", name=field.name, asked=value)
+                raise CostsError(
+                    "costs_positive" if divides else "costs_negative", name=field.name, asked=value
+                )
         if self.bandwidth is not None and self.message_bytes is None:
             raise CostsError("bandwidth_bytes", bandwidth=self.bandwidth)
 

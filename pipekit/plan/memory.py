@@ -29,7 +29,7 @@ class StageShape:
 
     `stash` and `internals` are a (per sample) and i (per sample, input included); `internals_fixed` is what one
     micro-batch keeps whatever its size (a BatchNorm's saved statistics); `output` is what crosses to the next
-    stage, per sample.
+    stage, per sample; `flops` is the forward's floating point operations per sample, 0 if they were not counted.
     """
 
     parameters: int
@@ -38,6 +38,8 @@ class StageShape:
     internals: float
     internals_fixed: float = 0.0
     output: float = 0.0
+    flops: float = 0.0
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ def activation_curves(
         full = inside[stage] * samples[micro_batch] + fixed[stage]
         later = schedule.device_of[R, stage, micro_batch] >= 0
         change = np.select(
-            [kind == F, kind == R, (kind == B) | (kind == W)], [np.where(later, small, full), full - small, -full], 0.0
+            [kind == F, kind == R, (kind == B) | (kind == W)],
+            [np.where(later, small, full), full - small, -full],
+            0.0,
         )
         curves.append(np.cumsum(change))
     return curves

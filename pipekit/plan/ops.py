@@ -73,7 +73,9 @@ class Op:
         """The op packed into one integer; raises `ScheduleError` where it does not fit."""
         if not (0 <= self.stage < MAX_STAGES and 0 <= self.micro_batch < MAX_MICRO_BATCHES):
             raise ScheduleError("op_range", op=self, last=MAX_STAGES - 1)
-        return (((self.stage << _MICRO_BATCH_BITS) | self.micro_batch) << _KIND_BITS) | _CODE_OF_KIND[self.kind]
+        return (((self.stage << _MICRO_BATCH_BITS) | self.micro_batch) << _KIND_BITS) | _CODE_OF_KIND[
+            self.kind
+        ]
 
     @classmethod
     def from_code(cls, code: int) -> Op:

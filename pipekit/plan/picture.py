@@ -28,7 +28,8 @@ def column_time(timeline: Timeline) -> float:
         kind, stage, _ = unpack(timeline.spans.codes)
         groups = kind * (timeline.num_stages + 1) + stage
         smallest = min(
-            float(np.median(durations[positive & (groups == g)])) for g in np.unique(groups[positive]).tolist()
+            float(np.median(durations[positive & (groups == g)]))
+            for g in np.unique(groups[positive]).tolist()
         )
     return max(smallest, timeline.makespan / MAX_COLUMNS)
 

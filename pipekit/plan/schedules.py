@@ -40,18 +40,24 @@ def _recomputed(num_micro_batches: int, checkpoint: str, recompute: str) -> np.n
     return again
 
 
-def _with_recompute(kinds: np.ndarray, micro_batches: np.ndarray, again: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_recompute(
+    kinds: np.ndarray, micro_batches: np.ndarray, again: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Put an R right before each B whose micro-batch is recomputed."""
     before = np.flatnonzero((kinds == B) & again[micro_batches])
     return np.insert(kinds, before, R), np.insert(micro_batches, before, micro_batches[before])
 
 
 def _one_stage_a_device(orders: list[tuple[np.ndarray, np.ndarray]], recompute: str, name: str) -> Schedule:
-    lanes = [lane_of(kinds, stage, micro_batches).codes for stage, (kinds, micro_batches) in enumerate(orders)]
+    lanes = [
+        lane_of(kinds, stage, micro_batches).codes for stage, (kinds, micro_batches) in enumerate(orders)
+    ]
     return Schedule(lanes, range(len(lanes)), recompute, name)
 
 
-def gpipe(num_stages: int, num_micro_batches: int, checkpoint: str = "never", recompute: str = "late") -> Schedule:
+def gpipe(
+    num_stages: int, num_micro_batches: int, checkpoint: str = "never", recompute: str = "late"
+) -> Schedule:
     """All forwards, then all backwards in the opposite order (GPipe, arXiv 1811.06965, figure 2c).
 
     Args:

@@ -59,10 +59,15 @@ def simulate(schedule: Schedule, costs: Costs, sizes: Sequence[float] | None = N
     if not duration[filled].any():
         raise CostsError("costs_zero")
     receiver = _receivers(schedule, kind, stage, micro_batch)
-    cut = np.where(kind == F, stage, np.maximum(stage - 1, 0))  # a gradient goes back over the cut before its stage
+    cut = np.where(
+        kind == F, stage, np.maximum(stage - 1, 0)
+    )  # a gradient goes back over the cut before its stage
     transfer = costs.transfer(schedule.num_stages)[cut] * shares[micro_batch]
 
-    ended, arrived = np.zeros(links.num_slots + 1), np.zeros(links.num_slots + 1)  # the last slot: NOTHING, time 0
+    ended, arrived = (
+        np.zeros(links.num_slots + 1),
+        np.zeros(links.num_slots + 1),
+    )  # the last slot: NOTHING, time 0
     free, link_free = np.zeros(schedule.num_devices), np.zeros((schedule.num_devices, schedule.num_devices))
     start, end = np.zeros(matrix.shape), np.zeros(matrix.shape)
     for at in _rounds(schedule, links):
@@ -134,7 +139,9 @@ def _links(schedule: Schedule) -> _Links:
     if len(lost):
         row, column = lost[0]
         raise ScheduleError(
-            "deadlock_missing", op=Op.from_code(int(codes[row])), needed=Op.from_code(int(wanted[row, column]))
+            "deadlock_missing",
+            op=Op.from_code(int(codes[row])),
+            needed=Op.from_code(int(wanted[row, column])),
         )
     shape = schedule.matrix.shape
     needed, crosses = np.full((*shape, 2), num_slots), np.zeros((*shape, 2), dtype=bool)
@@ -179,9 +186,7 @@ def _deadlock(schedule: Schedule, place: Codes) -> ScheduleError:
         seen[device] = len(chain)
         head = schedule.lanes[device][int(place[device])]
         wanted = next(
-            op
-            for op in needs(head, schedule)
-            if position[op.code][1] >= place[position[op.code][0]]
+            op for op in needs(head, schedule) if position[op.code][1] >= place[position[op.code][0]]
         )
         device = position[wanted.code][0]
         blocker = schedule.lanes[device][int(place[device])]
@@ -195,13 +200,19 @@ def _check_complete(schedule: Schedule) -> None:
     num_stages, num_micro_batches = schedule.num_stages, schedule.num_micro_batches
     for home, expected in enumerate(schedule.placement):
         if not 0 <= expected < schedule.num_devices:
-            raise ScheduleError("placement_device", stage=home, device=expected, num_lanes=schedule.num_devices)
+            raise ScheduleError(
+                "placement_device", stage=home, device=expected, num_lanes=schedule.num_devices
+            )
     homes = np.asarray(schedule.placement)
-    counts = np.zeros(len(KINDS) * num_stages * num_micro_batches, dtype=np.int32) if _dense(schedule) else None
+    counts = (
+        np.zeros(len(KINDS) * num_stages * num_micro_batches, dtype=np.int32) if _dense(schedule) else None
+    )
     for device, lane in enumerate(schedule.lanes):
         kind, stage, micro_batch = unpack(lane.codes)
         if (bad := np.flatnonzero(stage >= num_stages)).size:
-            raise ScheduleError("unplaced", op=lane[int(bad[0])], stage=int(stage[bad[0]]), num_stages=num_stages)
+            raise ScheduleError(
+                "unplaced", op=lane[int(bad[0])], stage=int(stage[bad[0]]), num_stages=num_stages
+            )
         if (bad := np.flatnonzero(homes[stage] != device)).size:
             stage_there = int(stage[bad[0]])
             raise ScheduleError(
@@ -255,5 +266,3 @@ def _check_counts(counts: npt.NDArray[np.int32]) -> None:
     for kind in (I, W):
         if pair := first(split & (counts[kind] == 0)):
             raise ScheduleError("missing_op", op=Op(KINDS[kind], *pair))
-
-

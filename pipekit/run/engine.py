@@ -1,0 +1,534 @@
+"""The engine: one worker a device walks its lane; the gradients that come out are the whole model's.
+
+with Pipeline(stages, devices) as pipeline:
+    result = pipeline.step(schedule, batch, target, loss)
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from pipekit.errors import (
+    Cancelled,
+    DeviceError,
+    LossError,
+    MemoryBudgetError,
+    PartitionError,
+    PlacementError,
+    StageTimeout,
+)
+from pipekit.plan import Costs, ModelShape, Schedule, Spans, Timeline, peak_activations, simulate
+from pipekit.plan.ops import F, unpack
+from pipekit.run.cores import available_memory
+from pipekit.run.devices import Cuda, Devices, StandIns
+from pipekit.run.inspect import inspect
+from pipekit.run.interrupts import InterruptGuard
+from pipekit.run.job import Job, OnSpan
+from pipekit.run.keyed import draw_key
+from pipekit.run.lanes import Lanes, lanes_of
+from pipekit.run.ledger import Ledger
+from pipekit.run.microbatch import Weight, cut, num_samples, sizes_of, weights
+from pipekit.run.pace import CudaPace, StandInPace, WallPace
+from pipekit.run.partition import check_stages
+from pipekit.run.result import Memory, Slip, StepResult
+from pipekit.run.stage import Caller, Head, StageRun, Traits
+from pipekit.run.transaction import Transaction
+from pipekit.run.values import Parcel, storage_key, tensors
+from pipekit.run.workers import CENSUS, Crew
+
+Loss = Callable[..., torch.Tensor]
+MEMORY_SHARE = 0.8  # of what is available; running out on a CPU is a kill, not an exception
+TIMEOUT = 600.0  # seconds in one op before a step gives up
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """A mini-batch cut for one schedule."""
+
+    total: int
+    sizes: list[int]
+    inputs: list[Parcel]
+    head: Head
+    outside: set[int]  # storages of batch and target
+
+
+class Pipeline:
+    """A model's stages on K devices, with one worker a device; close it, or use it in a `with` block.
+
+    Args:
+        stages: modules that run one after the other, from `run.partition`; shared with your model, not copied.
+        devices: from `run.stand_ins`, `run.cpu`, `run.cuda` or `run.auto`.
+        placement: stage -> device; left out: stage modulo K. Weights are put there once.
+        timeout: seconds that one op may take before the step gives up.
+
+    Raises:
+        PartitionError: something that is not a module, or one module in two stages.
+        PlacementError: more devices than stages, or a placement that doesn't fit.
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[nn.Module],
+        devices: Devices,
+        placement: Sequence[int] | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self.stages = list(stages)
+        self.devices = devices
+        self.timeout = timeout
+        self._check_stages()
+        num_devices = devices.num_devices
+        self.placement = tuple(
+            [stage % num_devices for stage in range(len(self.stages))] if placement is None else placement
+        )
+        self._check_placement()
+        self._first_layers = np.cumsum(
+            [0, *(max(1, len(list(stage.children()))) for stage in self.stages)]
+        ).tolist()
+        self._place_weights()
+        self._traits: dict[Any, Traits] = {}
+        self._shapes: dict[Any, ModelShape | None] = {}
+        self._kept_bytes: dict[Any, list[list[int]]] = {}
+        self._job: Job | None = None
+        self._broken = ""
+        self._closed = False
+        self._stepping = threading.Lock()
+        self._crew = Crew(num_devices)
+        self._farewell = weakref.finalize(self, self._crew.dismiss)
+
+    # -- life
+
+    @property
+    def num_devices(self) -> int:
+        """K."""
+        return self.devices.num_devices
+
+    @property
+    def num_stages(self) -> int:
+        """S."""
+        return len(self.stages)
+
+    def close(self) -> None:
+        """Send the workers away; a step that runs in another thread is cancelled first."""
+        self._closed = True
+        self.cancel()
+        self._farewell()
+        if not self._broken:
+            CENSUS.wait(self._crew.gone)
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def parameters(self) -> list[nn.Parameter]:
+        """All parameters, each once, for an optimizer."""
+        return list(nn.ModuleList(self.stages).parameters())
+
+    def cancel(self) -> None:
+        """From any thread: the running `step` raises `Cancelled` and is undone. Nothing runs: nothing happens."""
+        job = self._job
+        if job is not None:
+            job.cancel()
+
+    # -- one step
+
+    def step(
+        self,
+        schedule: Schedule,
+        batch: Any,
+        target: Any,
+        loss: Loss,
+        weight: Weight = "samples",
+        *,
+        on_span: OnSpan | None = None,
+        keep_gradients: bool = True,
+    ) -> StepResult:
+        """Run one mini-batch forward and backward; gradients add up in `.grad`.
+
+        Args:
+            batch: a tensor (N, ...), or tuples and dicts of such tensors; micro-batches differ by at most one sample.
+            target: cut like the batch; None: the loss is called with the output alone.
+            loss: loss(output, target) -> a number; by default a mean over the samples it is given.
+            weight: "samples" if the loss is a mean over samples, "sum" if it is a sum, or a function
+                target_piece -> what that piece counts.
+            on_span: called with each `Span` (seconds since the step began) from worker threads; keep it short.
+            keep_gradients: False undoes the step after measuring it.
+
+        Returns:
+            Loss, measured timeline in seconds, memory, overruns, slip.
+
+        Raises:
+            ScheduleError, PlacementError, BatchError, MemoryBudgetError: before anything starts.
+            StageError: a stage failed; names the op. LossError: not finite. Cancelled: by `cancel`.
+            In each case gradients, buffers and the default generator are as before and the pipeline can be used on.
+        """
+        if self._closed:
+            raise PlacementError("closed")
+        if self._broken:
+            raise PlacementError("broken", why=self._broken)
+        if not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
+            raise PlacementError("no_grad", mode="torch.no_grad() or torch.inference_mode()")
+        if not self._stepping.acquire(blocking=False):
+            raise PlacementError("busy")
+        try:
+            return self._step(schedule, batch, target, loss, weight, on_span, keep_gradients)
+        finally:
+            self._job = None
+            self._stepping.release()
+
+    def _step(
+        self,
+        schedule: Schedule,
+        batch: Any,
+        target: Any,
+        loss: Loss,
+        weight: Weight,
+        on_span: OnSpan | None,
+        keep_gradients: bool,
+    ) -> StepResult:
+        lanes = self._fit(schedule)
+        pieces = self._cut(schedule, batch, target, loss, weight)
+        signature = self._signature(schedule, batch, target, loss)
+        shape = self._shape(signature, batch, loss, target)
+        self._check_memory(signature, schedule, pieces, shape)
+        costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
+        guard = InterruptGuard(self.cancel)
+        with guard:
+            transaction = Transaction(
+                self.stages, [self.devices.torch_device(device) for device in self.placement]
+            )
+            self._job = job = self._make_job(lanes, schedule, pieces, signature, costs, on_span)
+            try:
+                transaction.begin()
+                self._run(job)
+                result = self._result(job, schedule, pieces, signature)
+                job.drop_graphs()
+                if guard.hit or not keep_gradients:
+                    transaction.rollback()
+                else:
+                    transaction.commit()
+            except BaseException as error:
+                job.drop_graphs()
+                if not isinstance(error, StageTimeout):
+                    transaction.rollback()
+                if not guard.hit:
+                    raise
+                committed = False
+            else:
+                committed = keep_gradients
+        return self._after_interrupt(guard, result if committed or not guard.hit else None)
+
+    def _after_interrupt(self, guard: InterruptGuard, result: StepResult | None) -> StepResult:
+        if result is None:
+            guard.deliver()
+            raise Cancelled("cancelled")
+        guard.deliver_after_return()
+        return result
+
+    def _run(self, job: Job) -> None:
+        """Set the workers going and wait until every one of them reports rest."""
+        self._crew.start([job.work(device) for device in range(self.num_devices)])
+        while not CENSUS.wait(job.resting, seconds=1.0):
+            stuck = job.stuck(self.timeout)
+            if stuck is not None:
+                device, task = stuck
+                error = StageTimeout(
+                    "stage_timeout", op=task.op, seconds=self.timeout, stage=task.stage, device=device
+                )
+                job.stop(error)
+                self._broken = str(error)
+                raise error
+        if job.error is not None:
+            raise job.error
+
+    # -- before a step
+
+    def _check_stages(self) -> None:
+        if not self.stages:
+            raise PartitionError("empty_model", num_layers=0)
+        for index, stage in enumerate(self.stages):
+            if not isinstance(stage, nn.Module):
+                raise PartitionError("not_a_module", index=index, type=type(stage).__name__)
+        check_stages(self.stages)
+
+    def _check_placement(self) -> None:
+        if self.num_devices > self.num_stages:
+            raise PlacementError(
+                "too_many_devices",
+                num_devices=self.num_devices,
+                num_stages=self.num_stages,
+                idle=self.num_devices - self.num_stages,
+            )
+        if len(self.placement) != self.num_stages or set(self.placement) != set(range(self.num_devices)):
+            raise PlacementError(
+                "placement_shape",
+                placement=self.placement,
+                num_stages=self.num_stages,
+                num_devices=self.num_devices,
+            )
+
+    def _place_weights(self) -> None:
+        for stage, device in zip(self.stages, self.placement, strict=True):
+            if isinstance(self.devices, Cuda):
+                stage.to(self.devices.torch_device(device))
+
+    def _fit(self, schedule: Schedule) -> Lanes:
+        """The schedule ready for this pipeline, or an error with both sides and the line to write."""
+        if schedule.num_stages != self.num_stages:
+            raise PlacementError(
+                "stage_count",
+                schedule_stages=schedule.num_stages,
+                pipeline_stages=self.num_stages,
+                line=f"run.partition(model, num_stages={schedule.num_stages})",
+            )
+        if schedule.num_devices != self.num_devices:
+            raise PlacementError(
+                "device_count",
+                schedule_devices=schedule.num_devices,
+                pipeline_devices=self.num_devices,
+                line=f"run.stand_ins({schedule.num_devices}, batch_time=0.16)",
+            )
+        if schedule.placement != self.placement:
+            raise PlacementError(
+                "placement",
+                schedule_placement=schedule.placement,
+                pipeline_placement=self.placement,
+                line="run.Pipeline(stages, devices, placement=schedule.placement)",
+            )
+        return lanes_of(schedule)
+
+    def _cut(self, schedule: Schedule, batch: Any, target: Any, loss: Loss, weight: Weight) -> _Pieces:
+        total = num_samples(batch)
+        sizes = sizes_of(total, schedule.num_micro_batches)
+        targets = cut(target, "target", total, sizes)
+        first, last = (
+            self.devices.torch_device(self.placement[0]),
+            self.devices.torch_device(self.placement[-1]),
+        )
+        inputs = []
+        for piece in cut(batch, "batch", total, sizes):
+            leaves, spec = torch.utils._pytree.tree_flatten(piece)
+            moved = [leaf.to(first) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+            inputs.append(Parcel(moved, [False] * len(leaves), spec))
+        if last.type != "cpu":
+            targets = [
+                torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to(last), t) for t in targets
+            ]
+        head = Head(loss, targets, weights(weight, targets, sizes), has_target=target is not None)
+        outside = {storage_key(tensor) for tensor in [*tensors(batch), *tensors(target)]}
+        return _Pieces(total, sizes, inputs, head, outside)
+
+    def _signature(self, schedule: Schedule, batch: Any, target: Any, loss: Loss) -> Any:
+        """What decides a step's memory: schedule, shapes, training flags, autocast."""
+        shapes = tuple((tuple(leaf.shape), leaf.dtype) for leaf in [*tensors(batch), *tensors(target)])
+        autocasts = Caller.now().autocasts
+        return schedule, shapes, self._flags(), autocasts, id(loss)
+
+    def _flags(self) -> tuple[tuple[bool, ...], ...]:
+        """Training or evaluating, module by module."""
+        return tuple(tuple(module.training for module in stage.modules()) for stage in self.stages)
+
+    def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
+        """The model's shape for this kind of step; None where torch cannot tell without running it."""
+        if signature not in self._shapes:
+            if len(self._shapes) > 256:
+                self._shapes.clear()
+                self._kept_bytes.clear()
+            try:
+                self._shapes[signature] = inspect(self.stages, batch, loss=loss, target=target)
+            except Exception:  # an op without a meta kernel, a look at a value: the step itself will tell
+                self._shapes[signature] = None
+        return self._shapes[signature]
+
+    def _needed_shape(self, shape: ModelShape | None) -> ModelShape | None:
+        devices = self.devices
+        if shape is None and isinstance(devices, StandIns) and devices.needs_shape:
+            raise DeviceError("shape_unknown")
+        return shape
+
+    def _check_memory(
+        self, signature: Any, schedule: Schedule, pieces: _Pieces, shape: ModelShape | None
+    ) -> None:
+        """Refuse, before it starts, what would be killed half-way."""
+        if shape is None or signature in self._kept_bytes:
+            return
+        peaks = peak_activations(schedule, shape, pieces.sizes)
+        gradients = [0.0] * self.num_devices
+        for stage, device in zip(shape.stages, self.placement, strict=True):
+            gradients[device] += stage.parameters
+        needed = [a + g for a, g in zip(peaks, gradients, strict=True)]
+        for device, (predicted, available) in enumerate(self._budgets(needed)):
+            if available is not None and predicted > MEMORY_SHARE * available:
+                raise MemoryBudgetError(
+                    "memory_budget",
+                    device=device,
+                    predicted_mib=predicted / 2**20,
+                    available_mib=MEMORY_SHARE * available / 2**20,
+                )
+
+    def _budgets(self, needed: list[float]) -> list[tuple[float, float | None]]:
+        if isinstance(self.devices, Cuda):
+            return [(bytes_, torch.cuda.mem_get_info(device)[0]) for device, bytes_ in enumerate(needed)]
+        return [(sum(needed), available_memory())]  # all devices of one machine share its memory
+
+    def _make_job(
+        self,
+        lanes: Lanes,
+        schedule: Schedule,
+        pieces: _Pieces,
+        signature: Any,
+        costs: Costs | None,
+        on_span: OnSpan | None,
+    ) -> Job:
+        known = self._kept_bytes.get(signature)
+        key, caller, flags = draw_key(), Caller.now(), self._flags()
+        runs = []
+        for index, stage in enumerate(self.stages):
+            last = index == self.num_stages - 1
+            goes_to = self.placement[min(index + 1, self.num_stages - 1)]
+            ledger = None
+            if known is None:
+                own = [*stage.parameters(), *stage.buffers()]
+                ledger = Ledger({storage_key(tensor) for tensor in own} | pieces.outside)
+            runs.append(
+                StageRun(
+                    stage,
+                    index,
+                    self._first_layers[index],
+                    pieces.head if last else None,
+                    lanes.recomputed[index],
+                    self._traits.setdefault((index, flags[index]), Traits()),
+                    ledger,
+                    key,
+                    caller,
+                    self.devices.torch_device(goes_to),
+                )
+            )
+        make_pace = self._paces(lanes, schedule, pieces, costs)
+        return Job(lanes, runs, pieces.inputs, make_pace, known, on_span)
+
+    def _paces(
+        self, lanes: Lanes, schedule: Schedule, pieces: _Pieces, costs: Costs | None
+    ) -> Callable[[int], WallPace]:
+        """How each worker makes its lane's clock."""
+        devices = self.devices
+        if isinstance(devices, Cuda):
+            return lambda device: CudaPace(devices.torch_device(device), torch.cuda.current_stream(device))
+        if not isinstance(devices, StandIns) or costs is None:
+            return lambda device: WallPace()
+        declared, transfer = _declared(schedule, pieces.sizes, costs, devices.proportional)
+        devices.check_grain(min(min(times) for times in declared if times))
+        origin = devices.clock() + 0.002  # all workers are awake by then, and start together
+
+        def stopped() -> bool:
+            job = self._job
+            return job is None or job.stopping
+
+        return lambda device: StandInPace(devices, declared[device], transfer[device], stopped, origin)
+
+    # -- after a step
+
+    def _result(self, job: Job, schedule: Schedule, pieces: _Pieces, signature: Any) -> StepResult:
+        losses = [job.losses[index].reshape(()) for index in range(schedule.num_micro_batches)]
+        together = torch.stack([loss.to(losses[-1].device) for loss in losses])
+        finite = torch.isfinite(together)
+        if not bool(finite.all()):
+            bad = int((~finite).nonzero()[0])
+            raise LossError("loss_not_finite", micro_batch=bad, loss=float(together[bad]))
+        weight = torch.tensor(pieces.head.weights, dtype=together.dtype, device=together.device)
+        if signature not in self._kept_bytes:
+            self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
+        starts = [np.array(pace.starts) - job.origin for pace in job.paces]
+        ends = [np.array(pace.ends) - job.origin for pace in job.paces]
+        memory = self._memory(job, ends)
+        counts = [len(lane) for lane in schedule.lanes]
+        timeline = Timeline(
+            Spans(
+                np.concatenate([lane.codes for lane in schedule.lanes]),
+                np.repeat(np.arange(self.num_devices), counts),
+                np.concatenate(starts),
+                np.concatenate(ends),
+            ),
+            self.num_devices,
+            source=self.devices.source,
+            devices=self.devices.label(),
+            memory=memory,
+        )
+        slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]
+        overruns = sum(len(pace.overruns) for pace in job.paces)
+        slip = Slip(statistics.median(slips), max(slips))
+        return StepResult(together @ weight, timeline, memory, overruns, slip, pieces.total)
+
+    def _memory(self, job: Job, ends: list[np.ndarray]) -> Memory:
+        curves = [
+            np.stack([end, np.add(log.kept_bytes, log.waiting_bytes)], axis=1)
+            for end, log in zip(ends, job.logs, strict=True)
+        ]
+        parameters, buffers, gradients = ([0] * self.num_devices for _ in range(3))
+        for stage, device in zip(self.stages, self.placement, strict=True):
+            parameters[device] += _nbytes(stage.parameters())
+            buffers[device] += _nbytes(stage.buffers())
+            gradients[device] += _nbytes(p.grad for p in stage.parameters() if p.grad is not None)
+        peaks = [int(curve[:, 1].max(initial=0)) for curve in curves]
+        return Memory(peaks, parameters, buffers, gradients, curves)
+
+    # -- prediction
+
+    def costs(self, schedule: Schedule, batch: Any) -> Costs:
+        """What these devices declare for this schedule and batch (a number of samples is enough for most clocks).
+
+        Raises:
+            DeviceError: real devices declare nothing (use `run.profile`), or the clock needs the batch itself.
+        """
+        self._fit(schedule)
+        total = batch if isinstance(batch, int) else num_samples(batch)
+        shape = None
+        if isinstance(self.devices, StandIns) and self.devices.needs_shape:
+            if isinstance(batch, int):
+                raise DeviceError("shape_unknown")
+            shape = inspect(self.stages, batch)
+        costs = self.devices.costs(schedule, total, shape)
+        if costs is None:
+            raise DeviceError("nothing_declared", devices=self.devices.label())
+        return costs
+
+    def predict(self, schedule: Schedule, batch: Any) -> Timeline:
+        """What these devices should do: `plan.simulate` of what they declare; source "predicted"."""
+        costs = self.costs(schedule, batch)
+        total = batch if isinstance(batch, int) else num_samples(batch)
+        proportional = isinstance(self.devices, StandIns) and self.devices.proportional
+        sizes = sizes_of(total, schedule.num_micro_batches)
+        return simulate(schedule, costs, sizes if proportional else None)
+
+
+def _nbytes(values: Any) -> int:
+    return sum(value.nbytes for value in values)
+
+
+def _declared(
+    schedule: Schedule, sizes: list[int], costs: Costs, proportional: bool
+) -> tuple[list[list[float]], list[list[float]]]:
+    """For each lane the declared seconds of its ops, and how long what they send occupies the link."""
+    table, transfer = costs.table(schedule.num_stages), costs.transfer(schedule.num_stages)
+    share = np.array(sizes if proportional else [1] * len(sizes), dtype=float)
+    declared, links = [], []
+    for lane in schedule.lanes:
+        kind, stage, micro_batch = unpack(lane.codes)
+        cut_behind = np.where(kind == F, stage, np.maximum(stage - 1, 0))
+        declared.append((costs.overhead + table[kind, stage] * share[micro_batch]).tolist())
+        links.append((transfer[cut_behind] * share[micro_batch]).tolist())
+    return declared, links

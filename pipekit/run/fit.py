@@ -1,0 +1,112 @@
+"""Train: batch after batch through a pipeline."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from pipekit.errors import Cancelled
+from pipekit.plan import Schedule, bubble_fraction
+from pipekit.run.engine import Loss, Pipeline
+from pipekit.run.job import OnSpan
+from pipekit.run.microbatch import Weight, num_samples
+from pipekit.run.result import StepResult
+
+
+@dataclass(slots=True)
+class History:
+    """What happened, step by step."""
+
+    losses: list[float] = field(default_factory=list)
+    bubbles: list[float] = field(default_factory=list)
+    overruns: int = 0
+    dropped: int = 0  # short batches that the schedule could not cut
+    cancelled: bool = False
+    last: StepResult | None = None
+
+    def note(self, result: StepResult) -> None:
+        """Add one step."""
+        self.losses.append(float(result.loss))
+        self.bubbles.append(bubble_fraction(result.timeline))
+        self.overruns += result.overruns
+        self.last = result
+
+
+def fit(
+    pipeline: Pipeline,
+    schedule: Schedule | Callable[[int], Schedule],
+    batches: Iterable[tuple[Any, Any]],
+    loss: Loss,
+    optimizer: torch.optim.Optimizer,
+    *,
+    epochs: int = 1,
+    weight: Weight = "samples",
+    on_step: Callable[[int, StepResult], None] | None = None,
+    on_span: OnSpan | None = None,
+    stop: threading.Event | None = None,
+) -> History:
+    """Train for some epochs; the optimizer steps once after each mini-batch.
+
+    Args:
+        schedule: a schedule; or a builder such as `lambda m: plan.gpipe(4, m)`, called with the number of
+            micro-batches, so that a short last batch uses as many as it has samples. A builder is called with the
+            largest M it accepts: give it through `functools.partial` or a lambda with a default,
+            `lambda m=8: plan.gpipe(4, m)`.
+        batches: (batch, target) pairs; anything that can be iterated once an epoch, such as a DataLoader.
+        on_step: called with the step's number (from 0) and its result.
+        stop: when set, training ends after the step that runs.
+
+    Returns:
+        The history; also when `pipeline.cancel()` ended it.
+    """
+    history = History()
+    full = schedule if isinstance(schedule, Schedule) else schedule.__call__()  # type: ignore[call-arg]
+    pairs: Iterable[tuple[Any, Any]] = batches if epochs == 1 else _again(batches)
+    step = 0
+    for _ in range(epochs):
+        for batch, target in pairs:
+            if stop is not None and stop.is_set():
+                history.cancelled = True
+                return history
+            plan = _for_batch(full, schedule, num_samples(batch), history)
+            if plan is None:
+                continue
+            optimizer.zero_grad(set_to_none=True)
+            try:
+                result = pipeline.step(plan, batch, target, loss, weight, on_span=on_span)
+            except Cancelled:
+                history.cancelled = True
+                return history
+            optimizer.step()
+            history.note(result)
+            if on_step is not None:
+                on_step(step, result)
+            step += 1
+    return history
+
+
+def _again(batches: Iterable[Any]) -> Iterable[Any]:
+    return batches if hasattr(batches, "__len__") else list(batches)
+
+
+def _for_batch(
+    full: Schedule, schedule: Schedule | Callable[[int], Schedule], samples: int, history: History
+) -> Schedule | None:
+    """The schedule for a batch of this many samples; None drops it."""
+    if samples >= full.num_micro_batches:
+        return full
+    if not isinstance(schedule, Schedule):
+        return schedule(samples)
+    if not history.dropped:
+        warnings.warn(
+            f"a batch of {samples} samples can't be cut into {full.num_micro_batches} micro-batches and is dropped; "
+            "give fit a builder such as lambda m=8: plan.gpipe(4, m) to use it",
+            stacklevel=3,
+        )
+    history.dropped += 1
+    return None

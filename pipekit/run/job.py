@@ -1,0 +1,193 @@
+"""Everything of one step: its lanes, inboxes, first error, and the loop that walks a lane.
+
+A job is made afresh for every step and thrown away whole, so a failed one leaves nothing behind in a queue.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pipekit.errors import Cancelled, PipekitError, StageError
+from pipekit.plan import Op, Span
+from pipekit.plan.ops import F, R
+from pipekit.run.channels import Inbox, Message, Stopped
+from pipekit.run.lanes import Lanes, Task
+from pipekit.run.pace import CudaPace, WallPace
+from pipekit.run.stage import StageFault, StageRun
+from pipekit.run.values import Parcel
+from pipekit.run.workers import CENSUS
+
+OnSpan = Callable[[Span], None]
+
+
+@dataclass(slots=True)
+class LaneLog:
+    """What a worker wrote down on its lane: kept bytes of its stages, and waiting bytes, at each op's end."""
+
+    kept_bytes: list[int]
+    waiting_bytes: list[int]
+
+
+class Job:
+    """One step.
+
+    Args:
+        lanes: the schedule, ready. stage_runs: one a stage. pieces: stage 0's inputs, one a micro-batch.
+        paces: a lane's clock, made in its worker. known_bytes: kept bytes at each op's end of each lane, from an
+            earlier step of the same kind, or None: then they are counted.
+    """
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        stage_runs: list[StageRun],
+        pieces: list[Parcel],
+        make_pace: Callable[[int], WallPace],
+        known_bytes: list[list[int]] | None,
+        on_span: OnSpan | None,
+    ) -> None:
+        self.lanes, self.stage_runs, self.pieces = lanes, stage_runs, pieces
+        self.make_pace, self.known_bytes, self.on_span = make_pace, known_bytes, on_span
+        num_devices = len(lanes.tasks)
+        self.inboxes = [Inbox() for _ in range(num_devices)]
+        self.paces: list[WallPace] = [WallPace() for _ in range(num_devices)]
+        self.logs = [LaneLog([], []) for _ in range(num_devices)]
+        self.current: list[tuple[Task, float] | None] = [None] * num_devices
+        self.at_rest = [False] * num_devices
+        self.stopping = False
+        self.error: BaseException | None = None
+        self.origin = time.perf_counter()
+        self._lock = threading.Lock()
+
+    # -- stopping: the first error wins, one poison message wakes each worker
+
+    def stop(self, error: BaseException) -> None:
+        """End the step with this error, unless another came first or all lanes are done."""
+        with self._lock:
+            if self.stopping or all(self.at_rest):
+                return
+            self.error, self.stopping = error, True
+        for inbox in self.inboxes:
+            inbox.put(None)
+
+    def cancel(self) -> None:
+        """Stop between two ops."""
+        self.stop(Cancelled("cancelled"))
+
+    # -- a worker's part
+
+    def work(self, device: int) -> Callable[[], None]:
+        """The work of one device, to be run in its worker."""
+
+        def walk() -> None:
+            try:
+                self._walk(device)
+            except Stopped:
+                pass
+            except BaseException as error:
+                self.stop(error)
+            finally:
+                self.current[device] = None
+                self.at_rest[device] = True
+                CENSUS.change()
+
+        return walk
+
+    def _walk(self, device: int) -> None:
+        inbox, pace, log = self.inboxes[device], self.make_pace(device), self.logs[device]
+        self.paces[device] = pace
+        runs = [self.stage_runs[stage] for stage in sorted({task.stage for task in self.lanes.tasks[device]})]
+        known = None if self.known_bytes is None else self.known_bytes[device]
+        for place, task in enumerate(self.lanes.tasks[device]):
+            pace.begin([inbox.wait_for(code) for code in task.waits])
+            if self.stopping:
+                raise Stopped
+            self.current[device] = (task, time.perf_counter())
+            self._perform(device, place, task, inbox, pace)
+            inbox.look()
+            log.waiting_bytes.append(inbox.waiting_bytes)
+            log.kept_bytes.append(
+                known[place] if known else sum(run.ledger.nbytes for run in runs if run.ledger)
+            )
+            end = pace.finish()
+            self.current[device] = None
+            if self.on_span is not None:
+                span = Span(task.op, device, pace.starts[-1] - self.origin, end - self.origin)
+                self.on_span(span)
+        pace.close()
+
+    def _perform(self, device: int, place: int, task: Task, inbox: Inbox, pace: WallPace) -> None:
+        """Run one op and send what it made. Nothing of it stays in a local variable while the worker waits."""
+        try:
+            sent = self._run(task, inbox)
+        except Stopped:
+            raise
+        except BaseException as cause:
+            raise named(cause, task.op, device) from cause
+        pace.computed(place)
+        if sent is not None and task.target >= 0:
+            message = Message(task.code, sent)
+            pace.stamp(message, device, task.target, place)
+            self.inboxes[task.target].put(message)
+
+    def _run(self, task: Task, inbox: Inbox) -> Any:
+        run = self.stage_runs[task.stage]
+        if task.kind == F:
+            parcel = inbox.take(task.waits[0]) if task.waits else self.pieces[task.micro_batch]
+            return run.forward(task.micro_batch, parcel)
+        if task.kind == R:
+            return run.recompute(task.micro_batch)
+        gradients = inbox.take(task.waits[0]) if task.waits else []
+        return run.backward(task.micro_batch, gradients)
+
+    # -- the caller's part
+
+    def resting(self) -> bool:
+        """Whether every worker has reported rest."""
+        return all(self.at_rest)
+
+    def stuck(self, seconds: float) -> tuple[int, Task] | None:
+        """A device and the op it has been in for longer than `seconds`, if there is one."""
+        for device, current in enumerate(self.current):
+            if current is not None and time.perf_counter() - current[1] > seconds:
+                return device, current[0]
+        return None
+
+    def drop_graphs(self) -> None:
+        """Let go of every tensor of the step."""
+        for run in self.stage_runs:
+            run.kept.clear()
+        self.inboxes = []
+        self.pieces = []
+
+    @property
+    def losses(self) -> dict[int, torch.Tensor]:
+        """The loss of each micro-batch, not weighted."""
+        return self.stage_runs[-1].losses
+
+    def is_cuda(self) -> bool:
+        """Whether a GPU keeps the time."""
+        return isinstance(self.paces[0], CudaPace)
+
+
+def named(cause: BaseException, op: Op, device: int) -> BaseException:
+    """The error with the op, stage and device it happened in."""
+    place: dict[str, Any] = {"op": op, "stage": op.stage, "device": device}
+    if isinstance(cause, StageFault):
+        return StageError(cause.key, **place, **cause.numbers)
+    if isinstance(cause, PipekitError | KeyboardInterrupt):
+        return cause
+    text = f"{type(cause).__name__}: {cause}"
+    if op.stage > 0 and op.kind.value in "FR" and _is_shape_error(text):
+        return StageError("stage_shape", **place, previous=op.stage - 1, cause=text)
+    return StageError("stage_failed", **place, cause=text)
+
+
+def _is_shape_error(text: str) -> bool:
+    return any(word in text for word in ("shape", "size", "dimension", "channels"))

@@ -1,0 +1,69 @@
+"""Count the bytes a stage keeps for its way back: on a CPU too, storage by storage.
+
+What is counted for a micro-batch is every distinct storage that autograd saved, the kept stage input, and what was
+received and not yet used; parameters, buffers, batch and target are left out. Counting costs time in small stages, so
+it is done once for each kind of step, and its curve is used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from pipekit.run.values import storage_key, tensors
+
+
+class Ledger:
+    """The storages that one stage keeps, by micro-batch."""
+
+    def __init__(self, left_out: Iterable[int]) -> None:
+        self.left_out = frozenset(left_out)
+        self.kept: dict[int, dict[int, int]] = {}
+
+    def keep(self, micro_batch: int, value: Any) -> None:
+        """Count the tensors of `value` as kept for this micro-batch."""
+        entry = self.kept.setdefault(micro_batch, {})
+        for tensor in tensors(value):
+            if (key := storage_key(tensor)) not in self.left_out:
+                entry[key] = tensor.untyped_storage().nbytes()
+
+    def leave_out(self, micro_batch: int, value: Any) -> None:
+        """Don't count the tensors of `value` for this micro-batch after all."""
+        for tensor in tensors(value):
+            self.kept.get(micro_batch, {}).pop(storage_key(tensor), None)
+
+    def forget(self, micro_batch: int) -> None:
+        """Its backward is done."""
+        self.kept.pop(micro_batch, None)
+
+    def watching(self, micro_batch: int) -> AbstractContextManager[Any]:
+        """Count all that autograd saves inside, for this micro-batch."""
+
+        def pack(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
+            self.keep(micro_batch, tensor)
+            # Detached, or the tensor would keep its own graph alive for ever if it is never unpacked.
+            return tensor.detach(), tensor._version
+
+        return torch.autograd.graph.saved_tensors_hooks(pack, unpack)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept now, each storage once however many micro-batches keep it."""
+        together: dict[int, int] = {}
+        for entry in self.kept.values():
+            together.update(entry)
+        return sum(together.values())
+
+
+def unpack(packed: tuple[torch.Tensor, int]) -> torch.Tensor:
+    """Hand a saved tensor back; hooks switch autograd's own in-place check off, so it is made here."""
+    tensor, version = packed
+    if tensor._version != version:
+        raise RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"a {list(tensor.shape)} tensor is at version {tensor._version}; expected version {version} instead"
+        )
+    return tensor

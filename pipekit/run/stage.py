@@ -1,0 +1,262 @@
+"""One stage at work: forward, recompute and backward of its micro-batches; no threads, no time, no devices here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+
+from pipekit.run.keyed import Keyed, seed_of
+from pipekit.run.ledger import Ledger
+from pipekit.run.values import Parcel, clone_leaves, open_parcel, pack, tensors, versions
+
+# torch.autograd.backward's Python wrapper is 40 % of a tiny step under a contested GIL; this is what it calls.
+_run_backward = torch.autograd.Variable._execution_engine.run_backward
+
+
+class StageFault(Exception):
+    """A stage misbehaved in a way that has a sentence of its own; the engine adds op and device."""
+
+    def __init__(self, key: str, **numbers: Any) -> None:
+        super().__init__(key)
+        self.key, self.numbers = key, numbers
+
+
+@dataclass(slots=True)
+class Caller:
+    """The thread-local modes of the thread that called `step`, entered again around every op."""
+
+    autocasts: tuple[tuple[str, torch.dtype], ...]
+    cache: bool
+
+    @classmethod
+    def now(cls) -> Caller:
+        """Those of this thread."""
+        on = [kind for kind in ("cpu", "cuda") if torch.is_autocast_enabled(kind)]
+        return cls(
+            tuple((kind, torch.get_autocast_dtype(kind)) for kind in on), torch.is_autocast_cache_enabled()
+        )
+
+    def enter(self) -> AbstractContextManager[Any]:
+        """The same modes in another thread."""
+        if not self.autocasts:
+            return nullcontext()
+        stack = ExitStack()
+        for kind, dtype in self.autocasts:
+            stack.enter_context(torch.autocast(kind, dtype=dtype, cache_enabled=self.cache))
+        return stack
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a stage keeps of one micro-batch until its backward."""
+
+    stash: Parcel | None = None  # only the input: an R will run the forward again
+    # Both have one entry a leaf of the value that crosses, None where no gradient does.
+    sources: list[torch.Tensor | None] = field(
+        default_factory=list
+    )  # received; their .grad goes back over the cut
+    edges: list[GradientEdge | None] = field(default_factory=list)  # sent; where the backward starts
+
+
+@dataclass(slots=True)
+class Head:
+    """What the last stage needs on top: a loss for each micro-batch, and its weight."""
+
+    loss: Callable[..., torch.Tensor]
+    targets: list[Any]
+    weights: list[float]
+    has_target: bool
+
+
+class Traits:
+    """What was found out about a stage when it first ran in one way (shapes, training flags)."""
+
+    __slots__ = ("alters_input", "draws", "known")
+
+    def __init__(self) -> None:
+        self.known = False
+        self.draws = False
+        self.alters_input = False
+
+
+class StageRun:
+    """One stage during one step.
+
+    Args:
+        module: the stage. index: its number. first_layer: the key of its randomness.
+        head: for the last stage, else None.
+        recomputed: micro-batches that an R will run again.
+        traits: what is known of the stage; found out in its first forward.
+        ledger: counts kept bytes, or None where they are known already.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        index: int,
+        first_layer: int,
+        head: Head | None,
+        recomputed: frozenset[int],
+        traits: Traits,
+        ledger: Ledger | None,
+        key: int,
+        caller: Caller,
+        send_to: torch.device,
+    ) -> None:
+        self.module, self.index, self.first_layer = module, index, first_layer
+        self.head, self.recomputed, self.traits, self.ledger = head, recomputed, traits, ledger
+        self.key, self.caller, self.send_to = key, caller, send_to
+        self.kept: dict[int, Kept] = {}
+        self.losses: dict[int, torch.Tensor] = {}
+
+    # -- ops
+
+    def forward(self, micro_batch: int, parcel: Parcel) -> Parcel | None:
+        """F: returns the copy that goes to the next stage; None on the last."""
+        kept = self.kept[micro_batch] = Kept()
+        if micro_batch in self.recomputed:
+            kept.stash = parcel
+            self._count(micro_batch, parcel)
+            return self._forward_for_value(micro_batch, parcel)
+        return self._forward_for_graph(micro_batch, parcel, kept)
+
+    def recompute(self, micro_batch: int) -> None:
+        """R: the forward again, with a graph this time; buffers stay as the F left them."""
+        kept = self.kept[micro_batch]
+        assert kept.stash is not None
+        parcel, kept.stash = kept.stash, None
+        if self.ledger is not None:
+            self.ledger.forget(micro_batch)
+        with _throw_away_buffers(self.module):
+            self._forward_for_graph(micro_batch, parcel, kept)
+
+    def backward(self, micro_batch: int, gradients: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+        """B: adds to the parameters' gradients; returns the gradients of what the stage received.
+
+        Args:
+            gradients: of what F sent, in order; on the last stage the loss's weight is used instead.
+        """
+        kept = self.kept.pop(micro_batch)
+        if self.head is not None:
+            gradients = [torch.full_like(self.losses[micro_batch], self.head.weights[micro_batch])]
+        pairs = [
+            (edge, grad)
+            for edge, grad in zip(kept.edges, gradients, strict=True)
+            if edge is not None and grad is not None
+        ]
+        if pairs:
+            edges, grads = zip(*pairs, strict=True)
+            _run_backward(edges, grads, False, False, (), allow_unreachable=True, accumulate_grad=True)
+        if self.ledger is not None:
+            self.ledger.forget(micro_batch)
+        return [None if source is None else source.grad for source in kept.sources]
+
+    # -- inside
+
+    def _forward_for_value(self, micro_batch: int, parcel: Parcel) -> Parcel | None:
+        """F of a micro-batch that will be recomputed: no graph, and the kept input must stay as it is."""
+        alters = self.traits.alters_input or not self.traits.known
+        given = clone_leaves(parcel) if alters else parcel
+        before = versions(given)
+        with torch.no_grad(), self._modes(micro_batch) as mode:
+            value, _ = open_parcel(given, with_grad=False)
+            output = self.module(value)
+        self._learn(mode, versions(given) != before)
+        if versions(given) != before and not alters:
+            raise StageFault("stage_inplace_input")
+        if self.head is not None:
+            return None
+        sent, _ = pack(self._checked(output), self.send_to)
+        sent.want_gradients()
+        return sent
+
+    def _forward_for_graph(self, micro_batch: int, parcel: Parcel, kept: Kept) -> Parcel | None:
+        trying = self.index == 0 and not self.traits.known
+        if trying or (self.index == 0 and self.traits.alters_input):
+            parcel = clone_leaves(parcel)  # an in-place first layer must not alter the caller's batch
+        self._count(micro_batch, parcel)
+        watching = nullcontext() if self.ledger is None else self.ledger.watching(micro_batch)
+        before = versions(parcel)
+        with self._modes(micro_batch) as mode, watching:
+            value, kept.sources = open_parcel(parcel, with_grad=True)
+            output = self.module(value)
+            if self.head is not None:
+                kept.edges = [get_gradient_edge(self._loss(micro_batch, output))]
+        self._learn(mode, versions(parcel) != before)
+        if trying and not self.traits.alters_input and self.ledger is not None:
+            self.ledger.leave_out(
+                micro_batch, parcel.leaves
+            )  # from now on this stage works on the batch itself
+        if self.head is not None:
+            return None
+        sent, roots = pack(self._checked(output), self.send_to)
+        kept.edges = [None if root is None else get_gradient_edge(root) for root in roots]
+        return sent
+
+    def _loss(self, micro_batch: int, output: Any) -> torch.Tensor:
+        head = self.head
+        assert head is not None
+        self._checked(output)
+        loss = head.loss(output, head.targets[micro_batch]) if head.has_target else head.loss(output)
+        if not isinstance(loss, torch.Tensor):
+            raise StageFault("loss_type", type=type(loss).__name__)
+        if loss.numel() != 1:
+            raise StageFault("loss_shape", shape=tuple(loss.shape))
+        if not loss.requires_grad:
+            raise StageFault("loss_no_grad")
+        self.losses[micro_batch] = loss.detach()
+        return loss
+
+    def _checked(self, output: Any) -> Any:
+        if output is None:
+            raise StageFault("stage_none")
+        if not tensors(output):
+            raise StageFault("stage_output", type=type(output).__name__)
+        return output
+
+    @contextmanager
+    def _modes(self, micro_batch: int) -> Iterator[Keyed | None]:
+        """The caller's modes, and this micro-batch's random key if the stage draws (or may)."""
+        mode = None
+        if self.traits.draws or not self.traits.known:
+            mode = Keyed(seed_of(self.key, self.first_layer, micro_batch))
+        with self.caller.enter(), mode or nullcontext():
+            yield mode
+
+    def _learn(self, mode: Keyed | None, altered: bool) -> None:
+        """The first run of a stage, under the mode that sees everything, tells what it does."""
+        traits = self.traits
+        traits.alters_input = traits.alters_input or altered
+        traits.draws = traits.draws or (mode is not None and mode.draws)
+        traits.known = True
+
+    def _count(self, micro_batch: int, parcel: Parcel) -> None:
+        if self.ledger is not None:
+            self.ledger.keep(micro_batch, [leaf for leaf in parcel.leaves if isinstance(leaf, torch.Tensor)])
+
+
+@contextmanager
+def _throw_away_buffers(module: nn.Module) -> Iterator[None]:
+    """Run on clones of the buffers, so that a BatchNorm counts each micro-batch once.
+
+    Swapped in, never copied back: autograd checks the versions of what it saved.
+    """
+    originals = [
+        (owner, name, buffer)
+        for owner in module.modules()
+        for name, buffer in owner._buffers.items()
+        if buffer is not None
+    ]
+    try:
+        for owner, name, buffer in originals:
+            owner._buffers[name] = buffer.clone()
+        yield
+    finally:
+        for owner, name, buffer in originals:
+            owner._buffers[name] = buffer

@@ -1,0 +1,109 @@
+"""Values that cross a cut: a tensor, or tuples, lists and dicts of tensors, with None and other leaves between.
+
+A tensor that crosses is copied into the receiver's memory; the stage then works on the output of an identity
+function, so that a first layer that works in place, returns views or keeps its input is safe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+
+def tensors(value: Any) -> list[torch.Tensor]:
+    """All tensors in `value`, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def storage_bytes(value: Any) -> int:
+    """Bytes of the distinct storages that the tensors of `value` lie in."""
+    found = {storage_key(tensor): tensor.untyped_storage().nbytes() for tensor in tensors(value)}
+    return sum(found.values())
+
+
+def storage_key(tensor: torch.Tensor) -> int:
+    """What identifies a tensor's storage while it lives; views of one tensor have the same."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+class _Identity(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor) -> torch.Tensor:
+        # Not `tensor` itself: autograd would make that a view of a leaf, which must not change in place.
+        return tensor.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return gradients[0]
+
+
+@dataclass(slots=True)
+class Parcel:
+    """A value on its way to another stage: copies of its tensors, which of them want a gradient, its shape."""
+
+    leaves: list[Any]
+    wants_grad: list[bool]
+    spec: pytree.TreeSpec | None  # None: the value is one tensor
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its tensors."""
+        return sum(leaf.nbytes for leaf in self.leaves if isinstance(leaf, torch.Tensor))
+
+    def want_gradients(self) -> None:
+        """Of a value made without a graph: every tensor that could have a gradient may want one."""
+        self.wants_grad = [
+            isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex())
+            for leaf in self.leaves
+        ]
+
+    def build(self, leaves: list[Any]) -> Any:
+        """The value again, with these leaves."""
+        return leaves[0] if self.spec is None else pytree.tree_unflatten(leaves, self.spec)
+
+
+def pack(value: Any, device: torch.device) -> tuple[Parcel, list[torch.Tensor | None]]:
+    """Copy `value` to `device`; also returns, leaf by leaf, the tensors that a gradient is expected for."""
+    if isinstance(value, torch.Tensor):
+        leaves, spec = [value], None
+    else:
+        leaves, spec = pytree.tree_flatten(value)
+    roots = [leaf if isinstance(leaf, torch.Tensor) and leaf.requires_grad else None for leaf in leaves]
+    copies = [_copy(leaf, device) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    return Parcel(copies, [root is not None for root in roots], spec), roots
+
+
+def _copy(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    detached = tensor.detach()
+    return detached.clone() if detached.device == device else detached.to(device, non_blocking=True)
+
+
+def open_parcel(parcel: Parcel, with_grad: bool) -> tuple[Any, list[torch.Tensor | None]]:
+    """The value a stage works on and, leaf by leaf, the leaf that will hold the gradient to send back.
+
+    With `with_grad` the tensors that want a gradient become leaves behind an identity; without, they are handed
+    out as they are.
+    """
+    leaves = list(parcel.leaves)
+    sources: list[torch.Tensor | None] = [None] * len(leaves)
+    for index, wants in enumerate(parcel.wants_grad):
+        if wants and with_grad:
+            source = sources[index] = leaves[index].requires_grad_()
+            leaves[index] = _Identity.apply(source)
+    return parcel.build(leaves), sources
+
+
+def clone_leaves(parcel: Parcel) -> Parcel:
+    """The same value in memory of its own."""
+    copies = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in parcel.leaves]
+    return Parcel(copies, parcel.wants_grad, parcel.spec)
+
+
+def versions(parcel: Parcel) -> list[int]:
+    """How often each tensor has been changed in place."""
+    return [leaf._version for leaf in parcel.leaves if isinstance(leaf, torch.Tensor)]
