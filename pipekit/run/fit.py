@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from typing import Any
 
 import torch
@@ -53,10 +54,9 @@ def fit(
     """Train for some epochs; the optimizer steps once after each mini-batch.
 
     Args:
-        schedule: a schedule; or a builder such as `lambda m: plan.gpipe(4, m)`, called with the number of
-            micro-batches, so that a short last batch uses as many as it has samples. A builder is called with the
-            largest M it accepts: give it through `functools.partial` or a lambda with a default,
-            `lambda m=8: plan.gpipe(4, m)`.
+        schedule: a schedule; a batch with fewer samples than micro-batches is then dropped, said once. Or a builder
+            of one from M: a batch of n samples gets min(M, n) micro-batches, with the M that the builder has as
+            default (`lambda m=8: plan.gpipe(4, m)`), or 4 K (`lambda m: plan.gpipe(4, m)`; GPipe, section 2.3).
         batches: (batch, target) pairs; anything that can be iterated once an epoch, such as a DataLoader.
         on_step: called with the step's number (from 0) and its result.
         stop: when set, training ends after the step that runs.
@@ -65,7 +65,7 @@ def fit(
         The history; also when `pipeline.cancel()` ended it.
     """
     history = History()
-    full = schedule if isinstance(schedule, Schedule) else schedule.__call__()  # type: ignore[call-arg]
+    most = None if isinstance(schedule, Schedule) else _most(schedule, 4 * pipeline.num_devices)
     pairs: Iterable[tuple[Any, Any]] = batches if epochs == 1 else _again(batches)
     step = 0
     for _ in range(epochs):
@@ -73,7 +73,7 @@ def fit(
             if stop is not None and stop.is_set():
                 history.cancelled = True
                 return history
-            plan = _for_batch(full, schedule, num_samples(batch), history)
+            plan = _for_batch(schedule, most, num_samples(batch), history)
             if plan is None:
                 continue
             optimizer.zero_grad(set_to_none=True)
@@ -94,18 +94,24 @@ def _again(batches: Iterable[Any]) -> Iterable[Any]:
     return batches if hasattr(batches, "__len__") else list(batches)
 
 
+def _most(builder: Callable[[int], Schedule], otherwise: int) -> int:
+    """The M that a builder has as its default, or `otherwise`."""
+    parameter = next(iter(signature(builder).parameters.values()))
+    return otherwise if parameter.default is Parameter.empty else int(parameter.default)
+
+
 def _for_batch(
-    full: Schedule, schedule: Schedule | Callable[[int], Schedule], samples: int, history: History
+    schedule: Schedule | Callable[[int], Schedule], most: int | None, samples: int, history: History
 ) -> Schedule | None:
     """The schedule for a batch of this many samples; None drops it."""
-    if samples >= full.num_micro_batches:
-        return full
     if not isinstance(schedule, Schedule):
-        return schedule(samples)
+        return schedule(min(most or 1, samples))
+    if samples >= schedule.num_micro_batches:
+        return schedule
     if not history.dropped:
         warnings.warn(
-            f"a batch of {samples} samples can't be cut into {full.num_micro_batches} micro-batches and is dropped; "
-            "give fit a builder such as lambda m=8: plan.gpipe(4, m) to use it",
+            f"a batch of {samples} samples can't be cut into {schedule.num_micro_batches} micro-batches and is "
+            "dropped; give fit a builder such as lambda m=8: plan.gpipe(4, m) to use it",
             stacklevel=3,
         )
     history.dropped += 1

@@ -53,7 +53,7 @@ def _layers(model: nn.Module | Iterable[nn.Module]) -> list[nn.Module]:
     if isinstance(model, nn.Module) and not isinstance(model, nn.Sequential | nn.ModuleList):
         raise PartitionError("not_sequential", type=type(model).__name__)
     try:
-        layers = list(model)  # type: ignore[arg-type]  # nn.Sequential iterates over its modules
+        layers = list(model)
     except TypeError:
         raise PartitionError("not_sequential", type=type(model).__name__) from None
     if not layers:

@@ -38,7 +38,7 @@ class _Identity(torch.autograd.Function):
         return tensor.detach()
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
         return gradients[0]
 
 
