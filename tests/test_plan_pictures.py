@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pipekit.errors import CostsError
 from pipekit.plan import (
     Costs,
     Op,
@@ -18,6 +19,7 @@ from pipekit.plan import (
     picture,
     simulate,
 )
+from pipekit.plan.picture import column_time
 
 EQUAL = Costs(forward=1, backward=1)
 
@@ -250,6 +252,13 @@ def test_a_picture_has_at_most_160_columns():
     assert len(cells(long)[0]) == 160
     assert len(cells(long, column=1e-6)[0]) == 160
     assert len(cells(long, column=10)[0]) == 30
+    assert column_time(long) == long.makespan / 160
+
+
+@pytest.mark.parametrize("column", [0, -1, float("nan")])
+def test_a_column_must_last_longer_than_0(column):
+    with pytest.raises(CostsError, match="one column must last longer than 0, not"):
+        picture(simulate(gpipe(2, 2), Costs()), column)
 
 
 def test_one_column_is_the_smallest_op():
