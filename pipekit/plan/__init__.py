@@ -22,12 +22,13 @@ from pipekit.plan.memory import (
     predict_memory,
 )
 from pipekit.plan.ops import Kind, Lane, Op
-from pipekit.plan.picture import cells, picture
+from pipekit.plan.picture import cells, column_time, picture
 from pipekit.plan.rules import needs
 from pipekit.plan.schedule import CHECKPOINTS, RECOMPUTES, Schedule
 from pipekit.plan.schedules import SCHEDULES, by_name, gpipe, naive, one_f_one_b
 from pipekit.plan.simulate import simulate, validate
 from pipekit.plan.timeline import Span, Spans, Timeline
+from pipekit.plan.trace import chrome_trace
 
 __all__ = [
     "CHECKPOINTS",
@@ -53,6 +54,8 @@ __all__ = [
     "busy_time",
     "by_name",
     "cells",
+    "chrome_trace",
+    "column_time",
     "formula_bubble",
     "gpipe",
     "micro_batch_sizes",

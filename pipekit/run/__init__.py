@@ -11,7 +11,7 @@ from pipekit.run.engine import Pipeline  # noqa: E402
 from pipekit.run.fit import History, fit  # noqa: E402
 from pipekit.run.inspect import inspect  # noqa: E402
 from pipekit.run.measure import Measurement, measure  # noqa: E402
-from pipekit.run.microbatch import Whole, whole  # noqa: E402
+from pipekit.run.microbatch import Whole, sizes_of, whole  # noqa: E402
 from pipekit.run.partition import partition  # noqa: E402
 from pipekit.run.profile import profile  # noqa: E402
 from pipekit.run.result import Memory, Slip, StepResult  # noqa: E402
@@ -42,6 +42,7 @@ __all__ = [
     "partition",
     "profile",
     "relative_difference",
+    "sizes_of",
     "stand_ins",
     "usable_cores",
     "whole",

@@ -1,0 +1,243 @@
+"""How fast is the engine? `python -m benchmarks.speed`
+
+K = 2 in real time on two cores, in alternating rounds: one process micro-batched, this engine, and
+torch.distributed.pipelining on two gloo processes. All have one intra-op thread a device and the same allocator
+settings. Ideal = (M+K-1) / (M K) x the one-process micro-batched time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import socket
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from benchmarks.machine import facts, table
+from pipekit import plan, run
+
+import torch  # isort: skip
+from torch import nn  # isort: skip
+
+NUM_STAGES = 2
+NUM_BLOCKS = 8
+SIZES = ((1024, 256, 0.90), (256, 64, 0.75))  # hidden, batch, the share of ideal to reach
+COUNTS = (4, 8)
+LIMIT_OVERHEAD = 60e-6  # seconds per lane op
+LOSS = nn.MSELoss()
+
+
+class Block(nn.Module):
+    """A residual MLP block: (n, hidden) -> (n, hidden)."""
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """x + f(x)."""
+        return x + self.inner(x)
+
+
+def make(hidden: int, num_samples: int) -> tuple[nn.Sequential, torch.Tensor, torch.Tensor]:
+    """The same model and batch in every process."""
+    torch.manual_seed(0)
+    model = nn.Sequential(*(Block(hidden) for _ in range(NUM_BLOCKS)))
+    return model, torch.randn(num_samples, hidden), torch.randn(num_samples, hidden)
+
+
+def timed(step: Callable[[], Any], model: nn.Module) -> float:
+    """Seconds of one step; gradients are dropped before it, outside the time."""
+    model.zero_grad(set_to_none=True)
+    begin = time.perf_counter()
+    step()
+    return time.perf_counter() - begin
+
+
+# -- torch.distributed.pipelining: one process a rank, told what to do through a pipe
+
+
+def torch_rank(rank: int, port: int, pipe: Connection) -> None:
+    """Serve ("prepare", hidden, samples, M, schedule) and ("steps", n) until None."""
+    import torch.distributed as dist
+    from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
+
+    torch.set_num_threads(1)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    dist.init_process_group("gloo", rank=rank, world_size=NUM_STAGES)
+    built: dict[Any, Any] = {}
+    while (request := pipe.recv()) is not None:
+        (hidden, num_samples, count, name), num_steps = request
+        if request[0] not in built:
+            model, batch, target = make(hidden, num_samples)
+            module = run.partition(model, NUM_STAGES)[rank]
+            stage = PipelineStage(module, rank, NUM_STAGES, torch.device("cpu"))
+            kind = {"gpipe": ScheduleGPipe, "1f1b": Schedule1F1B}[name]
+            built[request[0]] = (kind(stage, n_microbatches=count, loss_fn=LOSS), module, batch, target)
+        schedule, module, batch, target = built[request[0]]
+        step = (
+            (lambda s=schedule, b=batch: s.step(b))
+            if rank == 0
+            else (lambda s=schedule, t=target: s.step(target=t))
+        )
+        times = []
+        for _ in range(num_steps):
+            dist.barrier()
+            times.append(timed(step, module))
+        pipe.send(times)
+    dist.destroy_process_group()
+
+
+class TorchPeer:
+    """Two rank processes; a step takes as long as the slower rank."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        context = multiprocessing.get_context("spawn")
+        self.pipes, self.processes = [], []
+        for rank in range(NUM_STAGES):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=torch_rank, args=(rank, port, theirs), daemon=True)
+            process.start()
+            self.pipes.append(ours)
+            self.processes.append(process)
+
+    def steps(self, key: tuple[int, int, int, str], num_steps: int) -> list[float]:
+        """Seconds of each of `num_steps` steps."""
+        for pipe in self.pipes:
+            pipe.send((key, num_steps))
+        return [max(pair) for pair in zip(*(pipe.recv() for pipe in self.pipes), strict=True)]
+
+    def close(self) -> None:
+        """Send the ranks home."""
+        for pipe in self.pipes:
+            pipe.send(None)
+        for process in self.processes:
+            process.join()
+
+
+# -- one process
+
+
+def one_process(
+    model: nn.Module, batch: torch.Tensor, target: torch.Tensor, count: int
+) -> Callable[[], None]:
+    """A micro-batched step without any pipeline."""
+    pieces = list(zip(batch.tensor_split(count), target.tensor_split(count), strict=True))
+
+    def step() -> None:
+        for x, y in pieces:
+            (LOSS(model(x), y) * (len(x) / len(batch))).backward()
+
+    return step
+
+
+def race(
+    hidden: int, num_samples: int, count: int, peer: TorchPeer, rounds: int, steps: int
+) -> dict[str, float]:
+    """Median seconds a step of every runner, measured in alternating rounds."""
+    model, batch, target = make(hidden, num_samples)
+    alone = one_process(model, batch, target, count)
+    times: dict[str, list[float]] = {}
+    devices = run.cpu(NUM_STAGES)
+    with run.Pipeline(run.partition(model, NUM_STAGES), devices) as pipeline:
+
+        def ours(name: str, num_steps: int) -> list[float]:
+            schedule = plan.by_name(name, NUM_STAGES, count)
+            return [
+                timed(lambda: pipeline.step(schedule, batch, target, LOSS), model) for _ in range(num_steps)
+            ]
+
+        runners: dict[str, Callable[[int], list[float]]] = {
+            "one process": lambda n: [timed(alone, model) for _ in range(n)],
+            "torch gpipe": lambda n: peer.steps((hidden, num_samples, count, "gpipe"), n),
+            "torch 1f1b": lambda n: peer.steps((hidden, num_samples, count, "1f1b"), n),
+            "pipekit gpipe": lambda n: ours("gpipe", n),
+            "pipekit 1f1b": lambda n: ours("1f1b", n),
+        }
+        for runner in runners.values():
+            runner(3)
+        for _ in range(rounds):
+            for name, runner in runners.items():
+                times.setdefault(name, []).extend(runner(steps))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def overhead(num_micro_batches: int = 16, steps: int = 200) -> float:
+    """Seconds of engine per lane op: K = 2 stages that do next to nothing, less the same work without an engine."""
+    model, batch, target = (
+        nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)),
+        torch.randn(64, 4),
+        torch.randn(64, 4),
+    )
+    schedule = plan.gpipe(NUM_STAGES, num_micro_batches)
+    alone = one_process(model, batch, target, num_micro_batches)
+    with run.Pipeline(run.partition(model, NUM_STAGES), run.cpu(NUM_STAGES)) as pipeline:
+        pairs = []
+        for _ in range(steps):
+            with_engine = timed(lambda: pipeline.step(schedule, batch, target, LOSS), model)
+            pairs.append((with_engine, timed(alone, model)))
+    engine, bare = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return max(0.0, engine - bare) / schedule.num_ops * NUM_STAGES
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the tables; exit code 1 if a target is missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--steps", type=int, default=5, help="steps of every runner a round")
+    asked = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    print(facts(), "\n")
+    peer, rows, good = TorchPeer(), [], True
+    for hidden, num_samples, share in SIZES:
+        for count in COUNTS:
+            times = race(hidden, num_samples, count, peer, asked.rounds, asked.steps)
+            ideal = (count + NUM_STAGES - 1) / (count * NUM_STAGES) * times["one process"]
+            row: list[object] = [
+                f"hidden {hidden}, batch {num_samples}",
+                count,
+                times["one process"] * 1e3,
+                ideal * 1e3,
+            ]
+            for name in list(times)[1:]:
+                row.append(f"{times[name] * 1e3:.1f} ({ideal / times[name]:.0%})")
+            ours, theirs = (
+                min(times[f"{who} {s}"] for s in ("gpipe", "1f1b")) for who in ("pipekit", "torch")
+            )
+            ok = ideal / ours >= share and ours <= theirs
+            rows.append([*row, "" if ok else f"under {share:.0%} of ideal, or slower than torch"])
+            good = good and ok
+    peer.close()
+    heads = [
+        "",
+        "M",
+        "one process ms",
+        "ideal ms",
+        "torch gpipe",
+        "torch 1f1b",
+        "pipekit gpipe",
+        "pipekit 1f1b",
+        "",
+    ]
+    print(table(heads, rows), "\n")
+    seconds = overhead()
+    good = good and seconds <= LIMIT_OVERHEAD
+    print(
+        f"engine overhead {seconds * 1e6:.1f} us per lane op (K=2, M=16; at most {LIMIT_OVERHEAD * 1e6:.0f})"
+    )
+    print("all targets reached" if good else "SOME TARGETS ARE MISSED")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""The same from a terminal: `python -m pipekit run --stages 4 --micro-batches 8 --checkpoint always`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from pipekit import __version__, plan, run
+from pipekit.errors import PipekitError
+from pipekit.learn.data import digits
+from pipekit.learn.models import convnet, mlp
+
+MODELS: dict[str, Callable[[], nn.Sequential]] = {"mlp": mlp, "convnet": convnet}
+USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells have them
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, 2 for what can't be done as asked, 130 after Ctrl-C."""
+    asked = _parser().parse_args(arguments)
+    try:
+        return _run(asked)
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the interpreter is gone
+        return 0
+    except (PipekitError, OSError) as error:
+        print(f"pipekit: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    except KeyboardInterrupt:
+        print("pipekit: interrupted; the step was undone", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pipekit", description="Pipeline parallelism, really measured."
+    )
+    parser.add_argument("--version", action="version", version=f"pipekit {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser(
+        "run", help="train one mini-batch of digits through a pipeline and show what happened"
+    )
+    one.add_argument("--stages", type=int, default=4, metavar="K", help="devices, one stage each (default 4)")
+    one.add_argument(
+        "--micro-batches", type=int, default=4, metavar="M", help="pieces of the mini-batch (default 4)"
+    )
+    one.add_argument("--checkpoint", choices=plan.CHECKPOINTS, default="never", help="what is recomputed")
+    one.add_argument("--recompute", choices=plan.RECOMPUTES, default="late", help="when (default late)")
+    one.add_argument("--schedule", choices=["naive", *plan.SCHEDULES], default="gpipe")
+    one.add_argument("--model", choices=MODELS, default="mlp", help="8 equal blocks (default mlp)")
+    one.add_argument(
+        "--batch", type=int, default=64, metavar="N", help="samples of the mini-batch (default 64)"
+    )
+    one.add_argument("--devices", choices=["stand-ins", "cpu", "cuda"], default="stand-ins")
+    one.add_argument(
+        "--batch-time", type=float, default=0.16, metavar="S", help="stand-ins: seconds a mini-batch forward"
+    )
+    one.add_argument("--steps", type=int, default=3, metavar="N", help="measured steps; the median is shown")
+    one.add_argument("--json", action="store_true", help="print the figures as JSON")
+    one.add_argument(
+        "--trace", type=Path, metavar="FILE", help="write the measured timeline in Chrome trace format"
+    )
+    return parser
+
+
+def _run(asked: argparse.Namespace) -> int:
+    if asked.trace is not None and not asked.trace.resolve().parent.is_dir():
+        raise FileNotFoundError(
+            f"cannot write {asked.trace}: there is no folder {asked.trace.resolve().parent}"
+        )
+    figures, predicted, measured = _measure(asked)
+    if asked.trace is not None:
+        asked.trace.write_text(json.dumps(plan.chrome_trace(measured)), encoding="utf-8")
+    if asked.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        print(_report(asked, figures, predicted, measured))
+    return 0
+
+
+def _measure(asked: argparse.Namespace) -> tuple[dict[str, Any], plan.Timeline, plan.Timeline]:
+    """Train for real: (figures, predicted timeline, measured timeline)."""
+    torch.manual_seed(0)
+    model, loss, data = MODELS[asked.model](), nn.functional.cross_entropy, digits()
+    batch, target = data.train_images[: asked.batch], data.train_labels[: asked.batch]
+    schedule = plan.by_name(
+        asked.schedule, asked.stages, asked.micro_batches, asked.checkpoint, asked.recompute
+    )
+    stages = run.partition(model, schedule.num_stages)
+    sizes = run.sizes_of(len(batch), schedule.num_micro_batches)
+    shape = run.inspect(stages, batch, loss=loss, target=target)
+    with run.Pipeline(stages, _devices(asked)) as pipeline:
+        measured = run.measure(pipeline, schedule, batch, target, loss, steps=max(1, asked.steps)).median
+        pipeline.step(schedule, batch, target, loss)
+        ours = run.gradients(stages)
+        if asked.devices == "stand-ins":
+            predicted = pipeline.predict(schedule, len(batch))
+        else:
+            count = schedule.num_micro_batches
+            predicted = plan.simulate(
+                schedule, run.profile(stages, batch, target, loss, num_micro_batches=count)
+            )
+    model.zero_grad()
+    loss(model(batch), target).backward()
+    figures = {
+        "schedule": str(schedule),
+        "num_stages": schedule.num_stages,
+        "num_micro_batches": schedule.num_micro_batches,
+        "checkpoint": asked.checkpoint,
+        "source": measured.timeline.source,
+        "devices": measured.timeline.devices,
+        "loss": float(measured.loss),
+        "makespan_seconds": measured.timeline.makespan,
+        "bubble_fraction": {
+            "measured": plan.bubble_fraction(measured.timeline),
+            "predicted": plan.bubble_fraction(predicted),
+            "formula": plan.formula_bubble(schedule.num_devices, schedule.num_micro_batches),
+        },
+        "recompute_share": plan.shares(measured.timeline).recompute,
+        "peak_in_flight": plan.peak_in_flight(measured.timeline),
+        "peak_activation_bytes": {
+            "measured": measured.memory.peak_activation_bytes,
+            "predicted": plan.peak_activations(schedule, shape, sizes),
+        },
+        "gradient_difference": run.relative_difference(ours, run.gradients([model])),
+        "overruns": measured.overruns,
+        "slip_seconds": {"median": measured.slip.median, "worst": measured.slip.worst},
+    }
+    return figures, predicted, measured.timeline
+
+
+def _devices(asked: argparse.Namespace) -> run.Devices:
+    if asked.devices == "cpu":
+        return run.cpu(asked.stages)
+    if asked.devices == "cuda":
+        return run.cuda(asked.stages)
+    return run.stand_ins(asked.stages, batch_time=asked.batch_time)
+
+
+def _report(
+    asked: argparse.Namespace, figures: dict[str, Any], predicted: plan.Timeline, measured: plan.Timeline
+) -> str:
+    """What a reader of the terminal wants to know, in characters every terminal has."""
+    bubble, memory = figures["bubble_fraction"], figures["peak_activation_bytes"]
+    column = plan.column_time(predicted)
+    kib = [f"{now / 1024:.0f} ({then / 1024:.0f})" for now, then in zip(*memory.values(), strict=True)]
+    shared = "" if measured.source == "measured" else "  (shared cores: not a bubble measurement)"
+    lines = [
+        f"{asked.schedule}, K = {figures['num_stages']}, M = {figures['num_micro_batches']}, "
+        f"checkpoint {asked.checkpoint}; one column = {column * 1e3:.3g} ms",
+        "",
+        "predicted",
+        plan.picture(predicted, column),
+        "",
+        measured.source,
+        plan.picture(measured, column),
+        "",
+        f"bubble             {bubble['measured']:.1%} measured, {bubble['predicted']:.1%} predicted, "
+        f"{bubble['formula']:.1%} = (K-1)/(M+K-1){shared}",
+        f"step               {figures['makespan_seconds'] * 1e3:.0f} ms, of which "
+        f"{figures['recompute_share']:.1%} of the device time recomputes",
+        f"in flight          {', '.join(map(str, figures['peak_in_flight']))} micro-batches a device",
+        f"activations, KiB   {', '.join(kib)} measured (predicted) a device",
+        f"loss               {figures['loss']:.4f}",
+        f"gradients          differ from the uncut model's by {figures['gradient_difference']:.1e} (relative)",
+        f"overruns           {figures['overruns']}; woke up {figures['slip_seconds']['median'] * 1e3:.2f} ms late "
+        f"(median), {figures['slip_seconds']['worst'] * 1e3:.2f} ms (worst)",
+        f"measured on        {figures['devices']}",
+    ]
+    return "\n".join(lines)
