@@ -40,7 +40,7 @@ class Block(nn.Module):
         self.inner = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """x + f(x)."""
+        """The input plus what the block makes of it."""
         return x + self.inner(x)
 
 

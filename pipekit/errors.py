@@ -41,7 +41,6 @@ MESSAGES: dict[str, str] = {
     "wrong_device": "{op} stands in the lane of device {device}, but stage {stage} lives on device {expected}",
     "unplaced": "{op} names stage {stage}, but the placement has only {num_stages} stages",
     "placement_device": "the placement puts stage {stage} on device {device}, but there are only {num_lanes} lanes",
-    "deadlock_missing": "deadlock: {op} waits for {needed}, which no lane runs",
     "deadlock_cycle": "deadlock: {chain}",
     # -- costs, timelines
     "costs_length": "{name} lists {given} numbers, but the schedule has {num_stages} stages; give one number, or one a stage",
@@ -67,7 +66,6 @@ MESSAGES: dict[str, str] = {
     "not_a_module": "layer {index} is a {type}, not a torch.nn.Module; wrap it in a module",
     "shared_module": "the same module ({type}) stands in stage {first} and stage {second}; make two modules that share their parameters",
     "lazy_parameter": "layer {index} ({type}) has parameters that are not made yet; run the model once on one batch before cutting",
-    "graph_hint": "cannot cut layer {index}: {why}",
     # -- pipelines
     "stage_count": "the schedule has {schedule_stages} stages, the pipeline {pipeline_stages}; write {line}",
     "device_count": "the schedule is for {schedule_devices} devices, the pipeline has {pipeline_devices}; write {line}",
@@ -99,7 +97,6 @@ MESSAGES: dict[str, str] = {
     "clock_coarse": "this machine's clock and sleep have a grain of {grain_ms:.1f} ms, too coarse for ops of {op_ms:.1f} ms; choose {advice}",
     "speed_zero": "stage {stage} counts 0 FLOP ({layers}), so speed= can't time it; use batch_time= or tick=, or balance the cut",
     "no_cuda": "asked for {asked} GPUs, but torch sees {found}; use run.stand_ins({asked}, batch_time=0.16)",
-    "cpu_cores": "asked for {asked} devices in real time, but {cores:.3g} cores can be used; they would share cores and the picture would be false: use run.stand_ins({asked}, batch_time=0.16)",
     "memory_budget": "device memory: predicted peak {predicted_mib:.0f} MiB, but only {available_mib:.0f} MiB (80 % of what is free) can be used; use checkpoint='always', more micro-batches or a smaller batch",
     "shape_unknown": "speed= and bandwidth= need FLOP and message sizes, which torch must read off the model and a batch; give the batch itself, or use batch_time=",
     "nothing_declared": "{devices}: real devices declare no times, so there is nothing to simulate; measure costs with run.profile",
@@ -110,7 +107,6 @@ MESSAGES: dict[str, str] = {
     "stage_shape": "{op}: stage {stage} got {found} from stage {previous}, which does not fit: {cause}",
     "stage_inplace_input": "{op}: stage {stage} changed its input in place only this time; make that layer out-of-place",
     "stage_timeout": "{op} did not finish within {seconds:g} s (stage {stage}, device {device}); the pipeline is broken",
-    "stage_graph": "{op}: nothing that stage {stage} sends on depends on its parameters or its input, so it can't train; check for .detach() or torch.no_grad()",
     "cancelled": "the step was cancelled; gradients and buffers are as before",
 }
 

@@ -135,14 +135,6 @@ def _links(schedule: Schedule) -> _Links:
     codes = schedule.matrix[filled]
     wanted = needs_codes(codes, schedule)
     giver = schedule.device_of[unpack(np.maximum(wanted, 0))]
-    lost = np.argwhere((wanted != NOTHING) & (giver < 0))
-    if len(lost):
-        row, column = lost[0]
-        raise ScheduleError(
-            "deadlock_missing",
-            op=Op.from_code(int(codes[row])),
-            needed=Op.from_code(int(wanted[row, column])),
-        )
     shape = schedule.matrix.shape
     needed, crosses = np.full((*shape, 2), num_slots), np.zeros((*shape, 2), dtype=bool)
     needed[filled] = slots(wanted)
