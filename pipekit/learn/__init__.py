@@ -1,0 +1,19 @@
+"""Learn it: real data, small real models, and the control room that predicts, trains and measures."""
+
+from pipekit.learn.controlroom import ControlRoom
+from pipekit.learn.data import Digits, digits
+from pipekit.learn.experiment import Experiment, Outcome, Settings
+from pipekit.learn.models import accuracy, convnet, mlp, train
+
+__all__ = [
+    "ControlRoom",
+    "Digits",
+    "Experiment",
+    "Outcome",
+    "Settings",
+    "accuracy",
+    "convnet",
+    "digits",
+    "mlp",
+    "train",
+]

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-TEST_EVERY = 5  # every fifth scan is a test scan: pages of the same writer stand together, so both parts have all
+TEST_EVERY = (
+    5  # every fifth scan is a test scan: pages of the same writer stand together, so both parts have all
+)
 
 
 class Digits(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,6 +19,8 @@ DPI = 100
 POINTS = 11.5  # 16 pixels at this DPI
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#999999"
 KIB = 1024
+PREDICTED_BAR: dict[str, Any] = {"fill": False, "hatch": "///", "edgecolor": BLUE}
+MEASURED_BAR: dict[str, Any] = {"color": BLUE}
 
 
 def bubble_chart(
@@ -52,7 +55,7 @@ def bubble_chart(
 
 
 def memory_chart(
-    predicted: Sequence[DeviceMemory],
+    predicted: Sequence[DeviceMemory] | None,
     measured_activations: Sequence[float] | None = None,
     lang: str = "en",
     view: str = "class",
@@ -60,33 +63,41 @@ def memory_chart(
     """For each device two bars, predicted and measured: weights below, kept activations on top, as PNG.
 
     Args:
+        predicted: None where nothing can be predicted.
         measured_activations: peak bytes, one a device; None before a run.
     """
     lang = drawn_language(lang)
     figure, axes = _figure(say("memory_title", lang))
-    places = range(len(predicted))
-    weights = [(device.parameters + device.gradients) / KIB for device in predicted]
-    expected = [device.activations / KIB for device in predicted]
-    left, right = [place - 0.19 for place in places], [place + 0.19 for place in places]
-    axes.bar(left, weights, 0.36, color=GREY, label=say("memory_weights", lang))
-    axes.bar(
-        left, expected, 0.36, bottom=weights, fill=False, hatch="///", edgecolor=BLUE, label=say("memory_predicted", lang)
-    )
-    if measured_activations is not None:
-        kept = [activations / KIB for activations in measured_activations]
-        axes.bar(right, weights, 0.36, color=GREY)
-        axes.bar(right, kept, 0.36, bottom=weights, color=BLUE, label=say("memory_measured", lang))
-    axes.set_xticks(list(places), [say("device", lang, number=number(place, view)) for place in places])
-    if len(predicted) > 5:
-        axes.set_xticks(list(places), [str(number(place, view)) for place in places])
-    axes.set_ylim(0, max(w + e for w, e in zip(weights, expected, strict=True)) * 1.75)  # room for the legend
-    axes.legend(frameon=False, loc="upper left", ncols=1)
+    num_devices = len(predicted or measured_activations or ())
+    weights = [(device.parameters + device.gradients) / KIB for device in predicted or ()] or [
+        0.0
+    ] * num_devices
+    bars = [(-0.19, [device.activations for device in predicted], PREDICTED_BAR)] if predicted else []
+    bars += [(0.19, list(measured_activations), MEASURED_BAR)] if measured_activations else []
+    tops = [0.0]
+    for index, (shift, activations, style) in enumerate(bars):
+        places, kept = (
+            [device + shift for device in range(num_devices)],
+            [bytes_ / KIB for bytes_ in activations],
+        )
+        axes.bar(places, weights, 0.36, color=GREY, label=None if index else say("memory_weights", lang))
+        label = say("memory_measured" if style is MEASURED_BAR else "memory_predicted", lang)
+        axes.bar(places, kept, 0.36, bottom=weights, label=label, **style)
+        tops += [below + above for below, above in zip(weights, kept, strict=True)]
+    names = [number(device, view) for device in range(num_devices)]
+    ticks = [say("device", lang, number=name) if num_devices <= 5 else str(name) for name in names]
+    axes.set_xticks(range(num_devices), ticks)
+    axes.set_ylim(0, max(tops) * 1.75 or 1)  # room for the legend
+    if bars:
+        axes.legend(frameon=False, loc="upper left")
     return _png(figure, lang)
 
 
 def _figure(title: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=SIZE, dpi=DPI)
-    axes = figure.add_axes((0.13, 0.19, 0.84, 0.67))  # fixed: measuring the text for a tight box costs half again
+    axes = figure.add_axes(
+        (0.13, 0.19, 0.84, 0.67)
+    )  # fixed: measuring the text for a tight box costs half again
     axes.set_title(title)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes

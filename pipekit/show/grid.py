@@ -20,7 +20,7 @@ from pipekit.plan import Kind, Timeline
 from pipekit.plan.ops import KINDS, unpack
 from pipekit.plan.picture import column_time
 from pipekit.show.fonts import Font, drawn_language, font_for, latin, sized
-from pipekit.show.i18n import devices_line, number, say
+from pipekit.show.i18n import devices_words, number, say
 
 Pixels = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]
@@ -183,8 +183,12 @@ class _Sheet:
 
     def caption(self, timeline: Timeline, y: int) -> int:
         """The line above a grid: measured or predicted, and on what."""
-        waiting = not len(timeline.spans) and timeline.source != "predicted"
-        self.text(say("not_measured", self.lang) if waiting else devices_line(timeline, self.lang), MARGIN, y)
+        if not len(timeline.spans) and timeline.source != "predicted":
+            self.text(say("not_measured", self.lang), MARGIN, y)
+        else:
+            source, on = devices_words(timeline, self.lang)
+            x = self.text(source, MARGIN, y)
+            self.text(on, x + 14, y + 3, SMALL, MUTED)
         return y + LINE
 
     def axis(self, y: int) -> int:
@@ -204,7 +208,11 @@ class _Sheet:
         for device in range(timeline.num_devices):
             top = y + device * (ROW + GAP)
             name = _stamp(
-                say("device", self.lang, number=number(device, self.view)), font_for(self.lang), TEXT, INK, PAPER
+                say("device", self.lang, number=number(device, self.view)),
+                font_for(self.lang),
+                TEXT,
+                INK,
+                PAPER,
             )
             self.put(name, MARGIN, top + (ROW - name.shape[0]) // 2)
             self.lane(top)

@@ -45,16 +45,24 @@ def sentence(error: BaseException, lang: str) -> str:
 
 def devices_line(timeline: Timeline, lang: str) -> str:
     """Where a timeline comes from and on what: the line that no picture may lose."""
-    words, on = say(f"source_{timeline.source}", lang), timeline.devices
+    return " · ".join(part for part in devices_words(timeline, lang) if part)
+
+
+def devices_words(timeline: Timeline, lang: str) -> tuple[str, str]:
+    """The same in two parts: measured or predicted, and on what."""
+    on = timeline.devices
+    if timeline.source == "predicted":
+        on = on.partition(DECLARED)[0]  # a prediction measures nothing
     if lang == "zh":
         for pattern, chinese in DEVICE_WORDS_ZH:
             on = re.sub(pattern, chinese, on)
-    return f"{words} · {on}" if on else words
+    return say(f"source_{timeline.source}", lang), on
 
 
+DECLARED = "; durations declared, order and waiting measured"
 # `Timeline.devices` is English, written by whoever ran; what has no line here stays English rather than vanish.
 DEVICE_WORDS_ZH = (
-    (r"; durations declared, order and waiting measured", "；每格活的时间是规定的，先后和等待是测到的"),
+    (DECLARED, "；每格活的时间是规定的，先后和等待是测到的"),
     (r"(\d+) stand-ins?, ", r"替身显卡×\1，"),
     (r"([\d.]+) ms a mini-batch forward", r"一大批往前算 \1 毫秒"),
     (r"([\d.]+) ms a tick", r"1 格 \1 毫秒"),
@@ -81,7 +89,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "idle": ("闲着", "idle"),
     "font_hint": ("", "(no Chinese font found on this machine: pictures are labelled in English)"),
     # -- charts
-    "bubble_title": ("切得越细，气泡越小（K = {num_devices}）", "More pieces, smaller bubble (K = {num_devices})"),
+    "bubble_title": (
+        "切得越细，气泡越小（K = {num_devices}）",
+        "More pieces, smaller bubble (K = {num_devices})",
+    ),
     "bubble_x": ("切成几小份 M", "pieces M"),
     "bubble_y": ("气泡 %", "bubble %"),
     "curve": ("算出来的", "predicted"),
@@ -106,13 +117,22 @@ WORDS: dict[str, tuple[str, str]] = {
     "sweep": ("试 M = {counts}（约 {seconds} 秒）", "Try M = {counts} (about {seconds} s)"),
     "cancel": ("停", "Stop"),
     "language": ("语言", "Language"),
-    "idle_status": ("拖动旋钮，看预测；按「训练一次」，真的训练。", 'Move the sliders to see the prediction; press "Train once" to really train.'),
+    "idle_status": (
+        "拖动旋钮，看预测；按「训练一次」，真的训练。",
+        'Move the sliders to see the prediction; press "Train once" to really train.',
+    ),
     "preparing": ("正在准备：切模型，热身……", "Getting ready: cutting the model, warming up …"),
-    "checking": ("第 1 步：真的训练一步，再和不切的模型比……", "Really training one step, and comparing it with the uncut model …"),
+    "checking": (
+        "第 1 步：真的训练一步，再和不切的模型比……",
+        "Really training one step, and comparing it with the uncut model …",
+    ),
     "measuring": ("正在测量：第 {step} 步，共 {steps} 步……", "Measuring: step {step} of {steps} …"),
     "sweeping": ("正在试 M = {count}……", "Trying M = {count} …"),
     "cancelling": ("正在停……", "Stopping …"),
-    "cancelled": ("停下了。旋钮没有改，可以再来一次。", "Stopped. No parameter was changed; you can start again."),
+    "cancelled": (
+        "停下了。旋钮没有改，可以再来一次。",
+        "Stopped. No parameter was changed; you can start again.",
+    ),
     "finished": ("测完了，用了 {seconds:.1f} 秒。", "Measured; it took {seconds:.1f} s."),
     "failed": ("没成：{why}", "That did not work: {why}"),
     "foreign_error": ("{name}：{words}", "{name}: {words}"),
@@ -125,8 +145,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "slots": ("{count:.1f} 格", "{count:.1f} slots"),
     "figure_busy": ("相当于一直在干活的显卡", "As if always busy"),
     "busy": ("{count:.2f} 块（共 {total} 块）", "{count:.2f} of {total} GPUs"),
-    "figure_loss": ("对答案的差距（损失）", "Loss"),
-    "loss": ("改之前 {before:.4f}，改之后 {after:.4f}", "{before:.4f} before the change, {after:.4f} after"),
+    "loss": (
+        "对答案（损失）：改旋钮之前差 {before:.3f}，改了一次之后差 {after:.3f}。",
+        "Loss: {before:.3f} before the parameters were changed, {after:.3f} after one change.",
+    ),
     "equal": (
         "结果一样 √ 每个旋钮要改的量，和不切时最多只差 {difference:.1e}（相对值），是小数计算的零头。",
         "Same result √ What each parameter is changed by differs from the uncut model by at most {difference:.1e} (relative): rounding.",
@@ -146,11 +168,10 @@ WORDS: dict[str, tuple[str, str]] = {
         " · {overruns} 次超时 · 醒来晚了 {slip_ms:.1f} 毫秒（中位数）",
         " · {overruns} overruns · woke up {slip_ms:.1f} ms late (median)",
     ),
-    "uneven": (
-        "64 张分不匀：小份有大有小，所以气泡比公式大一点。",
-        "The samples don't divide evenly: pieces differ, so the bubble is a little larger than the formula.",
+    "formula_gap": (
+        "公式假定每一小份一样大、要重算就份份都重算；这里不是，请看「算出来的」。",
+        "The formula takes all pieces to be equal and all or none to be redone; here they are not: go by the prediction.",
     ),
-    "unit_seconds": ("{count:.2f} 秒", "{count:.2f} s"),
 }
 
 ERRORS_ZH: dict[str, str] = {
@@ -158,11 +179,13 @@ ERRORS_ZH: dict[str, str] = {
     "num_devices": "流水线至少要有 1 块显卡，不能是 {asked}；请选 K >= 1",
     "num_stages": "排法至少要有 1 段，不能是 {asked}；请选 K >= 1",
     "num_micro_batches": "一大批至少切成 1 小份，不能是 {asked}；请选 M >= 1",
+    "too_many": "{name} 最多是 {most}，不能是 {asked}；请选小一点",
     "whole_number": "{name} 必须是整数，不能是 {asked!r}",
     "policy": "没有 {asked!r} 这种留草稿的办法；请从这些里选：{known}",
     "recompute": "没有 {asked!r} 这种重算时间；请从这些里选：{known}",
     "schedule_name": "没有叫 {asked!r} 的排法；请从这些里选：{known}",
     "op_text": "看不懂 {text!r}；请按 段、种类、小份 的顺序写，例如 2F0（种类：F B I W R）",
+    "op_range": "{op} 超出范围：段和小份的编号从 0 到 {last}",
     "empty_schedule": "排法里至少要有一格活；现在有 {num_devices} 行，全是空的",
     "missing_op": "少了 {op}：没有哪一行做它",
     "repeated_op": "{op} 出现了 {count} 次；每格活只能做一次",
@@ -170,13 +193,15 @@ ERRORS_ZH: dict[str, str] = {
     "wrong_device": "{op} 写在显卡 {device} 那一行，可是第 {stage} 段在显卡 {expected} 上",
     "unplaced": "{op} 用到第 {stage} 段，可是一共只安排了 {num_stages} 段",
     "placement_device": "第 {stage} 段被安排到显卡 {device}，可是一共只有 {num_lanes} 行",
-    "deadlock_missing": "卡死了：{op} 在等 {needed}，可是没有哪一行做它",
     "deadlock_cycle": "卡死了，互相等：{chain}",
     # -- costs, timelines
     "costs_length": "{name} 给了 {given} 个数，可是排法有 {num_stages} 段；请给一个数，或者每段一个数",
-    "costs_negative": "{name} 不能是负数，现在是 {asked}",
+    "costs_number": "{name} 是给所有段的一个数，不能是 {asked}；要每段一个数，请用 forward、backward 或 recompute",
+    "costs_negative": "{name} 必须是有限的数，而且不能是负数，现在是 {asked}",
+    "costs_positive": "{name} 必须是有限的数，而且大于 0，现在是 {asked}",
     "costs_zero": "每格活的时间都是 0，没有东西可画；请给 forward 或 backward 一个正的时间",
     "bandwidth_bytes": "给了带宽 {bandwidth}，还要知道一次传多少；请再给 message_bytes=",
+    "shape_stages": "模型切成了 {given} 段，可是排法有 {num_stages} 段；请切得一样",
     "sizes_length": "sizes 里有 {given} 小份，可是排法有 {num_micro_batches} 小份",
     "sizes_positive": "每一小份至少要有 1 道练习题；sizes 里是 {asked}",
     "picture_column": "一格的时间必须大于 0，不能是 {asked}",
@@ -193,11 +218,11 @@ ERRORS_ZH: dict[str, str] = {
     "not_a_module": "第 {index} 层是 {type}，不是 torch.nn.Module；请把它包成模块",
     "shared_module": "同一个模块（{type}）既在第 {first} 段又在第 {second} 段；请做成两个共用旋钮的模块",
     "lazy_parameter": "第 {index} 层（{type}）的旋钮还没做出来；切之前请先让模型跑一批数据",
-    "graph_hint": "第 {index} 层没法切：{why}",
     # -- pipelines
     "stage_count": "排法有 {schedule_stages} 段，流水线有 {pipeline_stages} 段；请写 {line}",
     "device_count": "排法用 {schedule_devices} 块显卡，流水线有 {pipeline_devices} 块；请写 {line}",
     "placement": "排法把各段放在显卡 {schedule_placement}，流水线放在 {pipeline_placement}；请写 {line}",
+    "placement_shape": "placement {placement} 要给 {num_stages} 段里的每一段写一块显卡，而且 {num_devices} 块都要用上",
     "too_many_devices": "{num_devices} 块显卡、{num_stages} 段：有 {idle} 块永远没活干；请选 K <= {num_stages}",
     "closed": "这条流水线已经关了；请用 run.Pipeline(stages, devices) 再开一条",
     "broken": "这条流水线坏了：{why}；请用 run.Pipeline(stages, devices) 再开一条",
@@ -223,8 +248,9 @@ ERRORS_ZH: dict[str, str] = {
     "clock_slow": "slow={asked}：请写显卡 0..{last} 和大于 0 的倍数",
     "clock_coarse": "这台机器的钟最细只有 {grain_ms:.1f} 毫秒，一格活只有 {op_ms:.1f} 毫秒，太细了；请选 {advice}",
     "speed_zero": "第 {stage} 段数出来 0 次运算（{layers}），speed= 没法给它计时；请用 batch_time= 或 tick=，或者换个切法",
+    "shape_unknown": "speed= 和 bandwidth= 要知道运算次数和一次传多少，这要从模型和一批数据里看出来；请给出这批数据，或者用 batch_time=",
+    "nothing_declared": "{devices}：真的设备没有规定时间，没法预测；请用 run.profile 测一测",
     "no_cuda": "要 {asked} 块 GPU，可是 torch 只看到 {found} 块；请用 run.stand_ins({asked}, batch_time=0.16)",
-    "cpu_cores": "要 {asked} 块真实计时的设备，可是只有 {cores:.3g} 个核可用；大家挤着用，图就不真了：请用 run.stand_ins({asked}, batch_time=0.16)",
     "memory_budget": "书桌不够大：算出来最多要 {predicted_mib:.0f} MiB，可是只能用 {available_mib:.0f} MiB（空闲的 80%）；请用 checkpoint='always'，多切几份，或者批小一点",
     # -- running
     "stage_failed": "{op} 没做成（第 {stage} 段，显卡 {device}）：{cause}",
@@ -233,7 +259,5 @@ ERRORS_ZH: dict[str, str] = {
     "stage_shape": "{op}：第 {stage} 段从第 {previous} 段收到 {found}，对不上：{cause}",
     "stage_inplace_input": "{op}：第 {stage} 段只有这一次在原地改了输入；请把那一层改成不在原地改",
     "stage_timeout": "{op} 过了 {seconds:g} 秒还没做完（第 {stage} 段，显卡 {device}）；这条流水线坏了",
-    "stage_graph": "{op}：第 {stage} 段交出去的东西和它的旋钮、输入都没有关系，没法训练；请检查 .detach() 或 torch.no_grad()",
     "cancelled": "这一步停下了；旋钮要改的量和缓冲区都和之前一样",
 }
-

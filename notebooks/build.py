@@ -1,0 +1,248 @@
+"""Build the notebooks: one source, two languages, executed, without what dies with a kernel.
+
+    python notebooks/build.py            write and execute every notebook
+    python notebooks/build.py --check    complain about what differs from the source, or was not executed
+
+Text is written in both languages, code once; `LANG` in code becomes the notebook's language. A saved widget view
+opens as "model not found" without its kernel, so only the panel's still picture and its words are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+HERE = Path(__file__).resolve().parent
+LANGUAGES = ("zh", "en")
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+TIMEOUT = 120  # seconds a cell
+
+KERNEL = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def text(zh: str, en: str) -> dict[str, Any]:
+    """A text cell in both languages."""
+    return {"kind": "markdown", "zh": zh.strip(), "en": en.strip()}
+
+
+def code(source: str, *tags: str) -> dict[str, Any]:
+    """A code cell; tagged `nbval-check-output`, its output must be the same every time."""
+    return {"kind": "code", "source": source.strip(), "tags": list(tags)}
+
+
+NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
+    "control-room": [
+        text(
+            """
+# 控制室：4 块显卡，几块在干活？
+
+一个模型太大，切成 4 段，放在 4 块显卡上。一大批 64 张手写数字要从第一段走到最后一段，再一段一段往回改。
+
+**先猜：** 不切这一大批，4 块显卡有百分之几的时间闲着？切成 4 小份呢？写下来，再往下做。
+""",
+            """
+# Control room: 4 GPUs, how many are working?
+
+A model is too big, so it is cut into 4 stages on 4 GPUs. A mini-batch of 64 handwritten digits goes from the first
+stage to the last, and then back again, stage by stage.
+
+**Guess first:** if the mini-batch stays in one piece, what share of the time are the 4 GPUs idle? And in 4 pieces?
+Write it down, then go on.
+""",
+        ),
+        code(
+            """
+from pipekit.learn import ControlRoom
+
+room = ControlRoom(lang="LANG")
+room
+"""
+        ),
+        text(
+            """
+## 真的训练一次
+
+上面浅色的表是**算出来的**。按「训练一次」，或者运行下面这一格：模型真的切开，真的训练，深色的表是**测到的**。
+""",
+            """
+## Really train once
+
+The pale grid above is **predicted**. Press "Train once", or run the next cell: the model is really cut and really
+trained, and the solid grid is **measured**.
+""",
+        ),
+        code(
+            """
+outcome = room.run().wait(timeout=60)
+outcome
+"""
+        ),
+        code("room.picture()"),
+        text(
+            """
+测到的和公式 (K-1)/(M+K-1) 差多少？下一格要求不超过 5 个百分点；而且切开训练，和不切的结果要一样。
+""",
+            """
+How far is the measurement from the formula (K-1)/(M+K-1)? The next cell demands at most 5 points, and that cutting
+doesn't change the result.
+""",
+        ),
+        code(
+            """
+from pipekit import plan
+
+assert abs(outcome.bubble - plan.formula_bubble(num_devices=4, num_micro_batches=4)) < 0.05
+assert outcome.same
+"""
+        ),
+        text(
+            """
+## 切得越细越好吗？
+
+**先猜：** 切成 1、4、8、16 小份，气泡各是百分之几？然后真的各跑一次。
+""",
+            """
+## Is finer always better?
+
+**Guess first:** how big is the bubble with 1, 4, 8 and 16 pieces? Then really run each of them.
+""",
+        ),
+        code(
+            """
+outcomes = room.sweep().wait(timeout=60)
+outcomes
+"""
+        ),
+        code(
+            """
+bubbles = [outcome.bubble for outcome in outcomes]
+assert bubbles == sorted(bubbles, reverse=True)
+assert all(outcome.same for outcome in outcomes)
+room.picture()
+"""
+        ),
+        text(
+            """
+## 同一张表，用字母画
+
+`F0` 是第 0 小份往前算，`B0` 是往回改，`.` 是闲着。写程序的人从 0 数起。
+""",
+            """
+## The same grid in letters
+
+`F0` is piece 0 going forward, `B0` going back, `.` is idle. Programmers count from 0.
+""",
+        ),
+        code(
+            """
+schedule = plan.gpipe(num_stages=4, num_micro_batches=4)
+print(plan.simulate(schedule, plan.Costs(forward=1, backward=2)))
+""",
+            "nbval-check-output",
+        ),
+        code("print(outcome.timeline)"),
+    ],
+}
+
+
+def make(name: str, lang: str) -> nbformat.NotebookNode:
+    """The notebook as the source says it, not executed."""
+    cells = []
+    for number, cell in enumerate(NOTEBOOKS[name]):
+        if cell["kind"] == "markdown":
+            made = new_markdown_cell(cell[lang])
+        else:
+            made = new_code_cell(cell["source"].replace("LANG", lang))
+            if cell["tags"]:
+                made.metadata["tags"] = cell["tags"]
+        made.id = f"{name}-{number}"  # the default is random, and would change on every build
+        cells.append(made)
+    return new_notebook(cells=cells, metadata=KERNEL)
+
+
+def path_of(name: str, lang: str, folder: Path = HERE) -> Path:
+    """Where it's committed."""
+    return folder / lang / f"{name}.ipynb"
+
+
+def execute(notebook: nbformat.NotebookNode) -> None:
+    """Run all cells in a kernel of this Python; raises at the first that fails."""
+    NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3").execute()
+
+
+def strip(notebook: nbformat.NotebookNode) -> None:
+    """Take out what dies with the kernel, and what changes on every build without meaning anything."""
+    notebook.metadata = nbformat.from_dict(KERNEL)
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(WIDGET_VIEW, None)
+
+
+def complaints(name: str, lang: str, folder: Path = HERE) -> Iterator[str]:
+    """What is wrong with a committed notebook, in words."""
+    path = path_of(name, lang, folder)
+    where = f"{lang}/{path.name}"
+    if not path.exists():
+        yield f"{where} is missing"
+        return
+    committed, source = nbformat.read(path, as_version=4), make(name, lang)
+    if committed.metadata != source.metadata:
+        yield f"{where}: metadata differs from the source"
+    if [frozen(cell) for cell in committed.cells] != [frozen(cell) for cell in source.cells]:
+        yield f"{where}: cells differ from the source; run python notebooks/build.py"
+    cells = [cell for cell in committed.cells if cell.cell_type == "code"]
+    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
+        yield f"{where}: not executed once, in order"
+    outputs = [output for cell in cells for output in cell.outputs]
+    if any(output.output_type == "error" for output in outputs):
+        yield f"{where}: a cell failed"
+    if any(WIDGET_VIEW in output.get("data", {}) for output in outputs):
+        yield f"{where}: a widget view was saved; it opens as 'model not found'"
+    if any(output.get("name") == "stderr" for output in outputs):
+        yield f"{where}: a cell wrote to stderr"
+    for cell in cells:
+        if "nbval-check-output" in cell.metadata.get("tags", []) and not cell.outputs:
+            yield f"{where}: a cell whose output is checked has none"
+
+
+def frozen(cell: nbformat.NotebookNode) -> tuple[str, str, str, list[str]]:
+    """What the source decides about a cell."""
+    return cell.cell_type, cell.id, cell.source, cell.metadata.get("tags", [])
+
+
+def main(arguments: list[str]) -> int:
+    """Build, or check."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="only complain")
+    check = parser.parse_args(arguments).check
+    found = []
+    for name in NOTEBOOKS:
+        for lang in LANGUAGES:
+            if check:
+                found += complaints(name, lang)
+                continue
+            notebook = make(name, lang)
+            execute(notebook)
+            strip(notebook)
+            path_of(name, lang).parent.mkdir(exist_ok=True)
+            nbformat.write(notebook, path_of(name, lang))
+            print(f"built {lang}/{name}.ipynb")
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,5 @@
+"""The control room: move K, M, the checkpoint policy and the schedule; see the prediction; train; see what was measured."""
+
+from pipekit.learn.controlroom.room import ControlRoom
+
+__all__ = ["ControlRoom"]
