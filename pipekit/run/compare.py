@@ -17,7 +17,8 @@ def relative_difference(
     """
     pairs = [(a, b) for a, b in zip(ours, reference, strict=True) if a is not None or b is not None]
     filled = [
-        (torch.zeros_like(b) if a is None else a, torch.zeros_like(a) if b is None else b) for a, b in pairs
+        (torch.zeros_like(b) if a is None else a.detach(), torch.zeros_like(a) if b is None else b.detach())
+        for a, b in pairs
     ]
     largest = max((float(b.abs().max()) for _, b in filled if b.numel()), default=0.0)
     worst = 0.0

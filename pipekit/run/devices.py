@@ -60,7 +60,7 @@ class CpuThreads(Devices):
         """Seconds of one piece of work (alone, all together): a 0.3 s measurement, made once."""
         return slowdown_together(self.num_devices)
 
-    @property
+    @cached_property
     def source(self) -> str:
         """Measured if there is a core for each device: by count, and by the probe."""
         alone, together = self.probe

@@ -47,6 +47,7 @@ from pipekit.run.values import Parcel, storage_key, tensors
 from pipekit.run.workers import CENSUS, Crew
 
 Loss = Callable[..., torch.Tensor]
+_Flags = tuple[tuple[bool, ...], ...]  # training or evaluating, module by module, stage by stage
 MEMORY_SHARE = 0.8  # of what is available; running out on a CPU is a kill, not an exception
 TIMEOUT = 600.0  # seconds in one op before a step gives up
 
@@ -202,17 +203,18 @@ class Pipeline:
     ) -> StepResult:
         lanes = self._fit(schedule)
         pieces = self._cut(schedule, batch, target, loss, weight)
-        signature = self._signature(schedule, batch, target, loss)
+        modules = [list(stage.modules()) for stage in self.stages]
+        flags = tuple(tuple(module.training for module in of_stage) for of_stage in modules)
+        signature = self._signature(schedule, batch, target, loss, flags)
         shape = self._shape(signature, batch, loss, target)
         self._check_memory(signature, schedule, pieces, shape)
         costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
         guard = InterruptGuard(self.cancel)
         with guard:
-            transaction = Transaction(
-                self.stages, [self.devices.torch_device(device) for device in self.placement]
-            )
-            self._job = job = self._make_job(lanes, schedule, pieces, signature, costs, on_span)
+            places = [self.devices.torch_device(device) for device in self.placement]
+            transaction = Transaction(modules, places)
             try:
+                self._job = job = self._make_job(lanes, schedule, pieces, signature, flags, costs, on_span)
                 transaction.begin()
                 self._run(job)
                 result = self._result(job, schedule, pieces, signature)
@@ -222,7 +224,8 @@ class Pipeline:
                 else:
                     transaction.commit()
             except BaseException as error:
-                job.drop_graphs()
+                if self._job is not None:
+                    self._job.drop_graphs()
                 if not isinstance(error, StageTimeout):
                     transaction.rollback()
                 if not guard.hit:
@@ -332,15 +335,11 @@ class Pipeline:
         outside = {storage_key(tensor) for tensor in [*tensors(batch), *tensors(target)]}
         return _Pieces(total, sizes, inputs, head, outside)
 
-    def _signature(self, schedule: Schedule, batch: Any, target: Any, loss: Loss) -> Any:
+    def _signature(self, schedule: Schedule, batch: Any, target: Any, loss: Loss, flags: _Flags) -> Any:
         """What decides a step's memory: schedule, shapes, training flags, autocast."""
         shapes = tuple((tuple(leaf.shape), leaf.dtype) for leaf in [*tensors(batch), *tensors(target)])
         autocasts = Caller.now().autocasts
-        return schedule, shapes, self._flags(), autocasts, id(loss)
-
-    def _flags(self) -> tuple[tuple[bool, ...], ...]:
-        """Training or evaluating, module by module."""
-        return tuple(tuple(module.training for module in stage.modules()) for stage in self.stages)
+        return schedule, shapes, flags, autocasts, id(loss)
 
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
         """The model's shape for this kind of step; None where torch cannot tell without running it."""
@@ -391,11 +390,12 @@ class Pipeline:
         schedule: Schedule,
         pieces: _Pieces,
         signature: Any,
+        flags: _Flags,
         costs: Costs | None,
         on_span: OnSpan | None,
     ) -> Job:
         known = self._kept_bytes.get(signature)
-        key, caller, flags = draw_key(), Caller.now(), self._flags()
+        key, caller = draw_key(), Caller.now()
         runs = []
         for index, stage in enumerate(self.stages):
             last = index == self.num_stages - 1

@@ -36,14 +36,14 @@ class Transaction:
     """What a step may change, and how to put it back.
 
     Args:
-        stages: the modules. places: the torch device of each stage.
+        modules: all modules of each stage. places: the torch device of each stage.
     """
 
-    def __init__(self, stages: Sequence[nn.Module], places: Sequence[torch.device]) -> None:
+    def __init__(self, modules: Sequence[Sequence[nn.Module]], places: Sequence[torch.device]) -> None:
         self.slots = [
             _Slot(module, name, parameter, index)
-            for index, stage in enumerate(stages)
-            for module in stage.modules()
+            for index, of_stage in enumerate(modules)
+            for module in of_stage
             for name, parameter in module._parameters.items()
             if parameter is not None
         ]
@@ -51,8 +51,8 @@ class Transaction:
         self.old_grads = {key: parameter.grad for key, parameter in self.parameters.items()}
         self.buffers = [
             (module, name, buffer, buffer.detach().clone())
-            for stage in stages
-            for module in stage.modules()
+            for of_stage in modules
+            for module in of_stage
             for name, buffer in module._buffers.items()
             if buffer is not None
         ]
