@@ -16,10 +16,7 @@ def relative_difference(
     Element by element would say 6e-3 in float32 where nothing is wrong. A gradient that is None counts as zeros.
     """
     pairs = [(a, b) for a, b in zip(ours, reference, strict=True) if a is not None or b is not None]
-    filled = [
-        (torch.zeros_like(b) if a is None else a.detach(), torch.zeros_like(a) if b is None else b.detach())
-        for a, b in pairs
-    ]
+    filled = [(_numbers(a, b), _numbers(b, a)) for a, b in pairs]
     largest = max((float(b.abs().max()) for _, b in filled if b.numel()), default=0.0)
     worst = 0.0
     for a, b in filled:
@@ -33,6 +30,13 @@ def relative_difference(
         if apart:
             worst = max(worst, apart / scale if scale else float("inf"))
     return worst
+
+
+def _numbers(tensor: torch.Tensor | None, other: torch.Tensor | None) -> torch.Tensor:
+    if tensor is not None:
+        return tensor.detach()
+    assert other is not None
+    return torch.zeros_like(other)
 
 
 def gradients(modules: Iterable[nn.Module]) -> list[torch.Tensor | None]:
