@@ -33,7 +33,7 @@ from pipekit.run.cores import available_memory
 from pipekit.run.devices import Cuda, Devices, StandIns
 from pipekit.run.inspect import inspect
 from pipekit.run.interrupts import InterruptGuard
-from pipekit.run.job import Job, OnSpan
+from pipekit.run.job import Job, MakePace, OnSpan
 from pipekit.run.keyed import draw_key
 from pipekit.run.lanes import Lanes, lanes_of
 from pipekit.run.ledger import Ledger
@@ -101,6 +101,7 @@ class Pipeline:
         self._shapes: dict[Any, ModelShape | None] = {}
         self._kept_bytes: dict[Any, list[list[int]]] = {}
         self._job: Job | None = None
+        self._cancel_asked = False  # while a step is prepared there is no job to cancel yet
         self._broken = ""
         self._closed = False
         self._stepping = threading.Lock()
@@ -123,6 +124,7 @@ class Pipeline:
         """Send the workers away; a step that runs in another thread is cancelled first."""
         self._closed = True
         self.cancel()
+        CENSUS.wait(lambda: not self._stepping.locked())
         self._farewell()
         if not self._broken:
             CENSUS.wait(self._crew.gone)
@@ -141,6 +143,7 @@ class Pipeline:
 
     def cancel(self) -> None:
         """From any thread: the running `step` raises `Cancelled` and is undone. Nothing runs: nothing happens."""
+        self._cancel_asked = True
         job = self._job
         if job is not None:
             job.cancel()
@@ -177,22 +180,38 @@ class Pipeline:
             StageError: a stage failed; names the op. LossError: not finite. Cancelled: by `cancel`.
             In each case gradients, buffers and the default generator are as before and the pipeline can be used on.
         """
+        guard = InterruptGuard(self.cancel)  # outside of all else: an interrupt may leave nothing half done
+        with guard:
+            if not self._stepping.acquire(blocking=False):
+                raise PlacementError("busy")
+            try:
+                self._check_usable()
+                self._cancel_asked = False
+                result = self._step(guard, schedule, batch, target, loss, weight, on_span, keep_gradients)
+            except BaseException:
+                if not guard.hit:
+                    raise
+                result = None
+            finally:
+                self._job = None
+                self._stepping.release()
+        if result is None:
+            guard.deliver()
+            raise Cancelled("cancelled")
+        guard.deliver_after_return()
+        return result
+
+    def _check_usable(self) -> None:
         if self._closed:
             raise PlacementError("closed")
         if self._broken:
             raise PlacementError("broken", why=self._broken)
         if not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
             raise PlacementError("no_grad", mode="torch.no_grad() or torch.inference_mode()")
-        if not self._stepping.acquire(blocking=False):
-            raise PlacementError("busy")
-        try:
-            return self._step(schedule, batch, target, loss, weight, on_span, keep_gradients)
-        finally:
-            self._job = None
-            self._stepping.release()
 
     def _step(
         self,
+        guard: InterruptGuard,
         schedule: Schedule,
         batch: Any,
         target: Any,
@@ -209,41 +228,32 @@ class Pipeline:
         shape = self._shape(signature, batch, loss, target)
         self._check_memory(signature, schedule, pieces, shape)
         costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
-        guard = InterruptGuard(self.cancel)
-        with guard:
-            places = [self.devices.torch_device(device) for device in self.placement]
-            transaction = Transaction(modules, places)
-            try:
-                self._job = job = self._make_job(lanes, schedule, pieces, signature, flags, costs, on_span)
-                transaction.begin()
-                self._run(job)
-                result = self._result(job, schedule, pieces, signature)
-                job.drop_graphs()
-                if guard.hit or not keep_gradients:
-                    transaction.rollback()
-                else:
-                    transaction.commit()
-            except BaseException as error:
-                if self._job is not None:
-                    self._job.drop_graphs()
-                if not isinstance(error, StageTimeout):
-                    transaction.rollback()
-                if not guard.hit:
-                    raise
-                committed = False
+        places = [self.devices.torch_device(device) for device in self.placement]
+        transaction = Transaction(modules, places)
+        try:
+            self._job = job = self._make_job(lanes, schedule, pieces, signature, flags, costs, on_span)
+            if self._cancel_asked:
+                job.cancel()
+            transaction.begin()
+            self._run(job)
+            result = self._result(job, schedule, pieces, signature)
+            job.drop_graphs()
+            if guard.hit:
+                raise Cancelled("cancelled")
+            if keep_gradients:
+                transaction.commit()
             else:
-                committed = keep_gradients
-        return self._after_interrupt(guard, result if committed or not guard.hit else None)
-
-    def _after_interrupt(self, guard: InterruptGuard, result: StepResult | None) -> StepResult:
-        if result is None:
-            guard.deliver()
-            raise Cancelled("cancelled")
-        guard.deliver_after_return()
-        return result
+                transaction.rollback()
+            return result
+        except BaseException:
+            if self._job is not None:
+                self._job.drop_graphs()
+            transaction.rollback()
+            raise
 
     def _run(self, job: Job) -> None:
         """Set the workers going and wait until every one of them reports rest."""
+        job.origin = self.devices.starting_time()
         self._crew.start([job.work(device) for device in range(self.num_devices)])
         while not CENSUS.wait(job.resting, seconds=1.0):
             stuck = job.stuck(self.timeout)
@@ -255,8 +265,12 @@ class Pipeline:
                 job.stop(error)
                 self._broken = str(error)
                 raise error
-        if job.error is not None:
-            raise job.error
+        error, job.error = job.error, None  # the error's traceback holds the job: kept, it would be a circle
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error
 
     # -- before a step
 
@@ -423,33 +437,37 @@ class Pipeline:
 
     def _paces(
         self, lanes: Lanes, schedule: Schedule, pieces: _Pieces, costs: Costs | None
-    ) -> Callable[[int], WallPace]:
+    ) -> MakePace:
         """How each worker makes its lane's clock."""
         devices = self.devices
         if isinstance(devices, Cuda):
-            return lambda device: CudaPace(devices.torch_device(device), torch.cuda.current_stream(device))
+            return lambda device, _: CudaPace(
+                devices.torch_device(device), torch.cuda.current_stream(device)
+            )
         if not isinstance(devices, StandIns) or costs is None:
-            return lambda device: WallPace()
+            return lambda device, _: WallPace()
         declared, transfer = _declared(schedule, pieces.sizes, costs, devices.proportional)
         devices.check_grain(min(min(times) for times in declared if times))
-        origin = devices.clock() + 0.002  # all workers are awake by then, and start together
 
         def stopped() -> bool:
             job = self._job
             return job is None or job.stopping
 
-        return lambda device: StandInPace(devices, declared[device], transfer[device], stopped, origin)
+        return lambda device, origin: StandInPace(
+            devices, declared[device], transfer[device], stopped, origin
+        )
 
     # -- after a step
 
     def _result(self, job: Job, schedule: Schedule, pieces: _Pieces, signature: Any) -> StepResult:
         losses = [job.losses[index].reshape(()) for index in range(schedule.num_micro_batches)]
         together = torch.stack([loss.to(losses[-1].device) for loss in losses])
-        finite = torch.isfinite(together)
+        weight = torch.tensor(pieces.head.weights, dtype=together.dtype, device=together.device)
+        weighed = torch.where(weight == 0, 0, together * weight)  # the mean over a piece without any token is nan
+        finite = torch.isfinite(weighed)
         if not bool(finite.all()):
             bad = int((~finite).nonzero()[0])
             raise LossError("loss_not_finite", micro_batch=bad, loss=float(together[bad]))
-        weight = torch.tensor(pieces.head.weights, dtype=together.dtype, device=together.device)
         if signature not in self._kept_bytes:
             self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
         starts = [np.array(pace.starts) - job.origin for pace in job.paces]
@@ -471,7 +489,7 @@ class Pipeline:
         slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]
         overruns = sum(len(pace.overruns) for pace in job.paces)
         slip = Slip(statistics.median(slips), max(slips))
-        return StepResult(together @ weight, timeline, memory, overruns, slip, pieces.total)
+        return StepResult(weighed.sum(), timeline, memory, overruns, slip, pieces.total)
 
     def _memory(self, job: Job, ends: list[np.ndarray]) -> Memory:
         curves = [

@@ -144,7 +144,9 @@ class StageRun:
         """
         kept = self.kept.pop(micro_batch)
         if self.head is not None:
-            gradients = [torch.full_like(self.losses[micro_batch], self.head.weights[micro_batch])]
+            weight = self.head.weights[micro_batch]
+            # A mean over nothing is nan, and so is its gradient: a piece that doesn't count doesn't go back.
+            gradients = [torch.full_like(self.losses[micro_batch], weight) if weight else None]
         pairs = [
             (edge, grad)
             for edge, grad in zip(kept.edges, gradients, strict=True)
