@@ -106,6 +106,7 @@ MESSAGES: dict[str, str] = {
     "stage_output": "{op}: stage {stage} returned a {type} without a tensor; return a tensor, or a tuple or dict with tensors",
     "stage_shape": "{op}: stage {stage} got {found} from stage {previous}, which does not fit: {cause}",
     "stage_inplace_input": "{op}: stage {stage} changed its input in place only this time; make that layer out-of-place",
+    "stage_draws_back": "{op}: stage {stage} draws random numbers in its backward, which can't be those of its forward; use the schedule's checkpoint= instead of torch.utils.checkpoint",
     "stage_timeout": "{op} did not finish within {seconds:g} s (stage {stage}, device {device}); the pipeline is broken",
     "cancelled": "the step was cancelled; gradients and buffers are as before",
 }

@@ -154,7 +154,8 @@ class StageRun:
         ]
         if pairs:
             edges, grads = zip(*pairs, strict=True)
-            _run_backward(edges, grads, False, False, (), allow_unreachable=True, accumulate_grad=True)
+            with self._refusing_draws(micro_batch):
+                _run_backward(edges, grads, False, False, (), allow_unreachable=True, accumulate_grad=True)
         if self.ledger is not None:
             self.ledger.forget(micro_batch)
         return [None if source is None else source.grad for source in kept.sources]
@@ -224,12 +225,24 @@ class StageRun:
 
     @contextmanager
     def _modes(self, micro_batch: int) -> Iterator[Keyed | None]:
-        """The caller's modes, and this micro-batch's random key if the stage draws (or may)."""
+        """The caller's modes, and this micro-batch's random key if the stage draws (or may: a step that is counted
+        looks at every piece, since the loss or a smaller piece may draw where the first one didn't)."""
         mode = None
-        if self.traits.draws or not self.traits.known:
+        if self.traits.draws or self.ledger is not None or not self.traits.known:
             mode = Keyed(seed_of(self.key, self.first_layer, micro_batch))
         with self.caller.enter(), mode or nullcontext():
             yield mode
+
+    @contextmanager
+    def _refusing_draws(self, micro_batch: int) -> Iterator[None]:
+        """A checkpoint inside a stage would draw other numbers than its forward, silently; looked for once."""
+        if self.ledger is None or not self.traits.draws:
+            yield
+            return
+        with Keyed(seed_of(self.key, self.first_layer, micro_batch)) as mode:
+            yield
+        if mode.draws:
+            raise StageFault("stage_draws_back")
 
     def _learn(self, mode: Keyed | None, altered: bool) -> None:
         """The first run of a stage, under the mode that sees everything, tells what it does."""

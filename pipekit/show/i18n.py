@@ -258,6 +258,7 @@ ERRORS_ZH: dict[str, str] = {
     "stage_output": "{op}：第 {stage} 段交出来的 {type} 里没有张量；请交出张量，或者装着张量的元组、字典",
     "stage_shape": "{op}：第 {stage} 段从第 {previous} 段收到 {found}，对不上：{cause}",
     "stage_inplace_input": "{op}：第 {stage} 段只有这一次在原地改了输入；请把那一层改成不在原地改",
+    "stage_draws_back": "{op}：第 {stage} 段在反向里抽随机数，不可能与前向时相同；请用调度的 checkpoint=，不要用 torch.utils.checkpoint",
     "stage_timeout": "{op} 过了 {seconds:g} 秒还没做完（第 {stage} 段，显卡 {device}）；这条流水线坏了",
     "cancelled": "这一步停下了；旋钮要改的量和缓冲区都和之前一样",
 }
