@@ -23,6 +23,7 @@ from pipekit.plan import Costs, ModelShape, Schedule
 from pipekit.plan.schedules import count
 from pipekit.run.cores import SHARED_SLOWDOWN, sleep_grain, slowdown_together, usable_cores
 
+HEAD_START = 0.002  # seconds in which all workers wake up, so that they start together
 COARSE = 2.0  # a declared op must last at least this many grains of the machine's sleep
 _CLOCKS = ("batch_time", "tick", "per_sample", "speed")
 
@@ -45,6 +46,10 @@ class Devices(ABC):
     @abstractmethod
     def label(self) -> str:
         """In words: how many of what, and whose time it is."""
+
+    def starting_time(self) -> float:
+        """When a step that is set going now begins, by the clock that its ops are timed with."""
+        return time.perf_counter()
 
     def costs(self, schedule: Schedule, num_samples: int, shape: ModelShape | None) -> Costs | None:
         """What each op is declared to take, or None where nothing is declared."""
@@ -112,6 +117,10 @@ class StandIns(Devices):
         """Seconds by which a sleep overshoots on this machine."""
         return sleep_grain(self.clock, self.sleep)
 
+    def starting_time(self) -> float:
+        """A little later than now, by the clock given."""
+        return self.clock() + HEAD_START
+
     def costs(self, schedule: Schedule, num_samples: int, shape: ModelShape | None) -> Costs:
         """The declared times: per sample, or per op with `tick=`; what `simulate` and the workers both read."""
         forward = [
@@ -121,7 +130,9 @@ class StandIns(Devices):
         twice = [2 * seconds for seconds in forward]
         message = None
         if self.bandwidth is not None and shape is not None:
-            message = [stage.output for stage in shape.stages]
+            # A sample's bytes; with `tick=` nothing follows the samples, so those of a mean micro-batch.
+            samples = 1 if self.proportional else num_samples / schedule.num_micro_batches
+            message = [stage.output * samples for stage in shape.stages]
         return Costs(
             forward=forward,
             backward=twice,

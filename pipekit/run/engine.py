@@ -6,6 +6,7 @@ with Pipeline(stages, devices) as pipeline:
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import threading
 import weakref
@@ -22,13 +23,13 @@ from pipekit.errors import (
     Cancelled,
     DeviceError,
     LossError,
-    MemoryBudgetError,
     PartitionError,
     PlacementError,
     StageTimeout,
 )
 from pipekit.plan import Costs, ModelShape, Schedule, Spans, Timeline, peak_activations, simulate
 from pipekit.plan.ops import F, unpack
+from pipekit.run.budget import Projection, may_be_large, refuse_over
 from pipekit.run.cores import available_memory
 from pipekit.run.devices import Cuda, Devices, StandIns
 from pipekit.run.inspect import inspect
@@ -48,7 +49,6 @@ from pipekit.run.workers import CENSUS, Crew
 
 Loss = Callable[..., torch.Tensor]
 _Flags = tuple[tuple[bool, ...], ...]  # training or evaluating, module by module, stage by stage
-MEMORY_SHARE = 0.8  # of what is available; running out on a CPU is a kill, not an exception
 TIMEOUT = 600.0  # seconds in one op before a step gives up
 
 
@@ -259,12 +259,12 @@ class Pipeline:
             stuck = job.stuck(self.timeout)
             if stuck is not None:
                 device, task = stuck
-                error = StageTimeout(
+                timeout = StageTimeout(
                     "stage_timeout", op=task.op, seconds=self.timeout, stage=task.stage, device=device
                 )
-                job.stop(error)
-                self._broken = str(error)
-                raise error
+                job.stop(timeout)
+                self._broken = str(timeout)
+                raise timeout
         error, job.error = job.error, None  # the error's traceback holds the job: kept, it would be a circle
         try:
             if error is not None:
@@ -356,15 +356,21 @@ class Pipeline:
         return schedule, shapes, flags, autocasts, id(loss)
 
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
-        """The model's shape for this kind of step; None where torch cannot tell without running it."""
+        """The model's shape for this kind of step, where the clock or caution asks for it.
+
+        None where nobody asks (a look calls the modules' own code once more), or where torch cannot tell without
+        running it.
+        """
         if signature not in self._shapes:
             if len(self._shapes) > 256:
                 self._shapes.clear()
                 self._kept_bytes.clear()
-            try:
-                self._shapes[signature] = inspect(self.stages, batch, loss=loss, target=target)
-            except Exception:  # an op without a meta kernel, a look at a value: the step itself will tell
-                self._shapes[signature] = None
+            self._shapes[signature] = None
+            clock_asks = isinstance(self.devices, StandIns) and self.devices.needs_shape
+            if clock_asks or may_be_large(tensors(batch), _nbytes(self.parameters()), available_memory()):
+                # An op that fake tensors can't run, or a look at a value: then the step itself will tell.
+                with contextlib.suppress(Exception):
+                    self._shapes[signature] = inspect(self.stages, batch, loss=loss, target=target)
         return self._shapes[signature]
 
     def _needed_shape(self, shape: ModelShape | None) -> ModelShape | None:
@@ -385,13 +391,7 @@ class Pipeline:
             gradients[device] += stage.parameters
         needed = [a + g for a, g in zip(peaks, gradients, strict=True)]
         for device, (predicted, available) in enumerate(self._budgets(needed)):
-            if available is not None and predicted > MEMORY_SHARE * available:
-                raise MemoryBudgetError(
-                    "memory_budget",
-                    device=device,
-                    predicted_mib=predicted / 2**20,
-                    available_mib=MEMORY_SHARE * available / 2**20,
-                )
+            refuse_over(predicted, available, device)
 
     def _budgets(self, needed: list[float]) -> list[tuple[float, float | None]]:
         if isinstance(self.devices, Cuda):
@@ -433,17 +433,16 @@ class Pipeline:
                 )
             )
         make_pace = self._paces(lanes, schedule, pieces, costs)
-        return Job(lanes, runs, pieces.inputs, make_pace, known, on_span)
+        projection = None
+        if known is None and not isinstance(self.devices, Cuda):
+            projection = Projection(schedule, pieces.sizes, _nbytes(self.parameters()), available_memory())
+        return Job(lanes, runs, pieces.inputs, make_pace, known, projection, on_span)
 
-    def _paces(
-        self, lanes: Lanes, schedule: Schedule, pieces: _Pieces, costs: Costs | None
-    ) -> MakePace:
+    def _paces(self, lanes: Lanes, schedule: Schedule, pieces: _Pieces, costs: Costs | None) -> MakePace:
         """How each worker makes its lane's clock."""
         devices = self.devices
         if isinstance(devices, Cuda):
-            return lambda device, _: CudaPace(
-                devices.torch_device(device), torch.cuda.current_stream(device)
-            )
+            return lambda device, _: CudaPace(devices.torch_device(device), torch.cuda.current_stream(device))
         if not isinstance(devices, StandIns) or costs is None:
             return lambda device, _: WallPace()
         declared, transfer = _declared(schedule, pieces.sizes, costs, devices.proportional)
@@ -463,7 +462,9 @@ class Pipeline:
         losses = [job.losses[index].reshape(()) for index in range(schedule.num_micro_batches)]
         together = torch.stack([loss.to(losses[-1].device) for loss in losses])
         weight = torch.tensor(pieces.head.weights, dtype=together.dtype, device=together.device)
-        weighed = torch.where(weight == 0, 0, together * weight)  # the mean over a piece without any token is nan
+        weighed = torch.where(
+            weight == 0, 0, together * weight
+        )  # the mean over a piece without any token is nan
         finite = torch.isfinite(weighed)
         if not bool(finite.all()):
             bad = int((~finite).nonzero()[0])
@@ -493,7 +494,7 @@ class Pipeline:
 
     def _memory(self, job: Job, ends: list[np.ndarray]) -> Memory:
         curves = [
-            np.stack([end, np.add(log.kept_bytes, log.waiting_bytes)], axis=1)
+            np.stack([end, log.kept_bytes, log.waiting_bytes], axis=1)
             for end, log in zip(ends, job.logs, strict=True)
         ]
         parameters, buffers, gradients = ([0] * self.num_devices for _ in range(3))
@@ -501,8 +502,8 @@ class Pipeline:
             parameters[device] += _nbytes(stage.parameters())
             buffers[device] += _nbytes(stage.buffers())
             gradients[device] += _nbytes(p.grad for p in stage.parameters() if p.grad is not None)
-        peaks = [int(curve[:, 1].max(initial=0)) for curve in curves]
-        return Memory(peaks, parameters, buffers, gradients, curves)
+        kept, waiting = ([int(curve[:, column].max(initial=0)) for curve in curves] for column in (1, 2))
+        return Memory(kept, waiting, parameters, buffers, gradients, curves)
 
     # -- prediction
 

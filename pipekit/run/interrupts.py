@@ -46,4 +46,11 @@ class InterruptGuard:
     def deliver_after_return(self) -> None:
         """The interrupt came while gradients were being added: the step counts, the interrupt follows it."""
         if self.hit:
-            threading.Timer(0.001, signal.raise_signal, (signal.SIGINT,)).start()
+            threading.Timer(0.001, _interrupt_main_thread).start()
+
+
+def _interrupt_main_thread() -> None:
+    if hasattr(signal, "pthread_kill"):  # wakes it even from a long sleep
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)

@@ -16,14 +16,16 @@ import torch
 from pipekit.errors import Cancelled, PipekitError, StageError
 from pipekit.plan import Op, Span
 from pipekit.plan.ops import F, R
+from pipekit.run.budget import Projection
 from pipekit.run.channels import Inbox, Message, Stopped
 from pipekit.run.lanes import Lanes, Task
 from pipekit.run.pace import CudaPace, WallPace
-from pipekit.run.stage import StageFault, StageRun
+from pipekit.run.stage import Kept, StageFault, StageRun
 from pipekit.run.values import Parcel
 from pipekit.run.workers import CENSUS
 
 OnSpan = Callable[[Span], None]
+MakePace = Callable[[int, float], WallPace]  # from a device and when the step begins
 
 
 @dataclass(slots=True)
@@ -40,7 +42,7 @@ class Job:
     Args:
         lanes: the schedule, ready. stage_runs: one a stage. pieces: stage 0's inputs, one a micro-batch.
         paces: a lane's clock, made in its worker. known_bytes: kept bytes at each op's end of each lane, from an
-            earlier step of the same kind, or None: then they are counted.
+            earlier step of the same kind, or None: then they are counted, and `projection` watches them.
     """
 
     def __init__(
@@ -48,12 +50,14 @@ class Job:
         lanes: Lanes,
         stage_runs: list[StageRun],
         pieces: list[Parcel],
-        make_pace: Callable[[int], WallPace],
+        make_pace: MakePace,
         known_bytes: list[list[int]] | None,
+        projection: Projection | None,
         on_span: OnSpan | None,
     ) -> None:
         self.lanes, self.stage_runs, self.pieces = lanes, stage_runs, pieces
         self.make_pace, self.known_bytes, self.on_span = make_pace, known_bytes, on_span
+        self.projection = projection
         num_devices = len(lanes.tasks)
         self.inboxes = [Inbox() for _ in range(num_devices)]
         self.paces: list[WallPace] = [WallPace() for _ in range(num_devices)]
@@ -62,8 +66,8 @@ class Job:
         self.at_rest = [False] * num_devices
         self.stopping = False
         self.error: BaseException | None = None
-        self.origin = time.perf_counter()
-        self._lock = threading.Lock()
+        self.origin = 0.0  # when the step begins, by the devices' clock; set when the workers are set going
+        self._lock = threading.RLock()  # an interrupt may cancel in the thread that is just stopping the step
 
     # -- stopping: the first error wins, one poison message wakes each worker
 
@@ -100,7 +104,7 @@ class Job:
         return walk
 
     def _walk(self, device: int) -> None:
-        inbox, pace, log = self.inboxes[device], self.make_pace(device), self.logs[device]
+        inbox, pace, log = self.inboxes[device], self.make_pace(device, self.origin), self.logs[device]
         self.paces[device] = pace
         runs = [self.stage_runs[stage] for stage in sorted({task.stage for task in self.lanes.tasks[device]})]
         known = None if self.known_bytes is None else self.known_bytes[device]
@@ -118,9 +122,15 @@ class Job:
             end = pace.finish()
             self.current[device] = None
             if self.on_span is not None:
-                span = Span(task.op, device, pace.starts[-1] - self.origin, end - self.origin)
-                self.on_span(span)
+                self._tell(Span(task.op, device, pace.began - self.origin, end - self.origin))
         pace.close()
+
+    def _tell(self, span: Span) -> None:
+        assert self.on_span is not None
+        try:
+            self.on_span(span)
+        except BaseException as cause:
+            raise named(cause, span.op, span.device) from cause
 
     def _perform(self, device: int, place: int, task: Task, inbox: Inbox, pace: WallPace) -> None:
         """Run one op and send what it made. Nothing of it stays in a local variable while the worker waits."""
@@ -129,7 +139,8 @@ class Job:
         except Stopped:
             raise
         except BaseException as cause:
-            raise named(cause, task.op, device) from cause
+            kept = self.stage_runs[task.stage].kept.get(task.micro_batch)
+            raise named(cause, task.op, device, kept) from cause
         pace.computed(place)
         if sent is not None and task.target >= 0:
             message = Message(task.code, sent)
@@ -138,11 +149,16 @@ class Job:
 
     def _run(self, task: Task, inbox: Inbox) -> Any:
         run = self.stage_runs[task.stage]
-        if task.kind == F:
-            parcel = inbox.take(task.waits[0]) if task.waits else self.pieces[task.micro_batch]
-            return run.forward(task.micro_batch, parcel)
-        if task.kind == R:
-            return run.recompute(task.micro_batch)
+        if task.kind in (F, R):
+            sent = None
+            if task.kind == F:
+                parcel = inbox.take(task.waits[0]) if task.waits else self.pieces[task.micro_batch]
+                sent = run.forward(task.micro_batch, parcel)
+            else:
+                run.recompute(task.micro_batch)
+            if self.projection is not None and run.ledger is not None:
+                self.projection.note(task, run.ledger.bytes_of(task.micro_batch))
+            return sent
         gradients = inbox.take(task.waits[0]) if task.waits else []
         return run.backward(task.micro_batch, gradients)
 
@@ -176,17 +192,24 @@ class Job:
         return isinstance(self.paces[0], CudaPace)
 
 
-def named(cause: BaseException, op: Op, device: int) -> BaseException:
-    """The error with the op, stage and device it happened in."""
+def named(cause: BaseException, op: Op, device: int, kept: Kept | None = None) -> BaseException:
+    """The error with the op, stage and device it happened in; `kept` is what the stage had received."""
     place: dict[str, Any] = {"op": op, "stage": op.stage, "device": device}
     if isinstance(cause, StageFault):
         return StageError(cause.key, **place, **cause.numbers)
     if isinstance(cause, PipekitError | KeyboardInterrupt):
-        return cause
+        return cause.with_traceback(None)
     text = f"{type(cause).__name__}: {cause}"
-    if op.stage > 0 and op.kind.value in "FR" and _is_shape_error(text):
-        return StageError("stage_shape", **place, previous=op.stage - 1, cause=text)
+    found = "" if kept is None else ", ".join(str(tuple(tensor.shape)) for tensor in _received(kept))
+    if op.stage > 0 and op.kind.value in "FR" and found and _is_shape_error(text):
+        return StageError("stage_shape", **place, previous=op.stage - 1, found=found, cause=text)
     return StageError("stage_failed", **place, cause=text)
+
+
+def _received(kept: Kept) -> list[torch.Tensor]:
+    """What came over the cut, stashed or opened."""
+    leaves = kept.sources if kept.stash is None else kept.stash.leaves
+    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def _is_shape_error(text: str) -> bool:

@@ -22,6 +22,7 @@ class WallPace:
     """Real time on the CPU: an op starts when the worker starts it, and ends when it has computed."""
 
     def __init__(self) -> None:
+        self.began = 0.0  # when the op that runs now started
         self.starts: list[float] = []
         self.ends: list[float] = []
         self.overruns: list[int] = []
@@ -29,7 +30,8 @@ class WallPace:
 
     def begin(self, messages: list[Message]) -> None:
         """The op's inputs are there."""
-        self.starts.append(time.perf_counter())
+        self.began = time.perf_counter()
+        self.starts.append(self.began)
 
     def computed(self, place: int) -> None:
         """The op has really been computed; what it sends may leave."""
@@ -77,7 +79,8 @@ class StandInPace(WallPace):
         for message in messages:
             self.deadline = max(self.deadline, message.due)
         self._sleep_until(self.deadline)
-        self.starts.append(self.clock())
+        self.began = self.clock()
+        self.starts.append(self.began)
 
     def computed(self, place: int) -> None:
         """Carry the deadline; an op that computed longer than declared is an overrun."""
@@ -103,8 +106,6 @@ class StandInPace(WallPace):
 
     def _sleep_until(self, target: float) -> None:
         left = target - self.clock()
-        if left <= 0:
-            return
         while left > 0:
             if self.stopped():
                 raise Stopped
@@ -140,6 +141,7 @@ class CudaPace(WallPace):
         for message in messages:
             if message.ready is not None:
                 self.stream.wait_event(message.ready)
+        self.began = time.perf_counter()
         self.events.append((self._event(), None))
 
     def computed(self, place: int) -> None:

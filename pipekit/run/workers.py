@@ -62,12 +62,17 @@ class Crew:
         # caller's number is said again once all workers are up.
         with _STARTING:
             threads = torch.get_num_threads()
-            for index, queue in enumerate(self._queues):
-                name = f"pipekit-worker-{index}"
-                arguments = (queue, index, ready, self._left)
-                threading.Thread(target=_live, args=arguments, name=name, daemon=True).start()
-            CENSUS.wait(lambda: all(ready))
-            torch.set_num_threads(threads)
+            try:
+                for index, queue in enumerate(self._queues):
+                    name = f"pipekit-worker-{index}"
+                    arguments = (queue, index, ready, self._left)
+                    threading.Thread(target=_live, args=arguments, name=name, daemon=True).start()
+                CENSUS.wait(lambda: all(ready))
+            except BaseException:  # an interrupt: nobody else knows of these workers yet
+                self.dismiss()
+                raise
+            finally:
+                torch.set_num_threads(threads)
 
     def start(self, works: list[Work]) -> None:
         """Hand each worker its work."""
