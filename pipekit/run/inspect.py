@@ -1,13 +1,19 @@
-"""Read a model's shape off it without computing: on torch's meta device, where tensors have sizes but no numbers."""
+"""Read a model's shape off it without computing: with fake tensors, which have sizes and a device but no numbers.
+
+Plain tensors on torch's meta device have no numbers either, but there torch picks other kernels: attention kept 22 %
+more than on the CPU.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -15,9 +21,8 @@ from pipekit.errors import PartitionError
 from pipekit.plan import ModelShape, StageShape
 from pipekit.run.ledger import Ledger
 from pipekit.run.microbatch import Whole
-from pipekit.run.values import open_parcel, pack, storage_key, tensors
+from pipekit.run.values import Parcel, open_parcel, pack, storage_key, tensors
 
-META = torch.device("meta")
 _FEW, _MORE = 2, 4  # samples; two sizes tell what grows with the samples and what does not
 
 
@@ -41,7 +46,8 @@ def inspect(
     stages = [model] if isinstance(model, nn.Module) else list(model)
     if not stages:
         raise PartitionError("empty_model", num_layers=0)
-    few, more = (_kept(stages, example, loss, target, samples) for samples in (_FEW, _MORE))
+    with FakeTensorMode():
+        few, more = (_kept(stages, example, loss, target, samples) for samples in (_FEW, _MORE))
     return ModelShape(
         tuple(
             _stage_shape(stage, index, a, b)
@@ -67,14 +73,15 @@ def _stage_shape(stage: nn.Module, index: int, few: dict[str, float], more: dict
 def _kept(
     stages: list[nn.Module], example: Any, loss: Callable[..., torch.Tensor] | None, target: Any, samples: int
 ) -> list[dict[str, float]]:
-    """Run all stages once on meta tensors of this many samples, and count what each keeps."""
-    value, goal = _on_meta(example, samples), _on_meta(target, samples)
+    """Run all stages once on fake tensors of this many samples, and count what each keeps."""
+    places = [_place(stage) for stage in stages]
+    value, goal = _fake(example, samples, places[0]), _fake(target, samples, places[-1])
     outside = {storage_key(tensor) for tensor in [*tensors(value), *tensors(goal)]}
-    parcel, _ = pack(value, META)
-    parcel.leaves = pytree.tree_leaves(value, is_leaf=None)  # the batch itself, not a copy: it is left out
+    leaves, spec = pytree.tree_flatten(value)
+    parcel = Parcel(leaves, [False] * len(leaves), spec)  # the batch itself, not a copy: it is left out
     rows = []
     for index, stage in enumerate(stages):
-        with _weights_on_meta(stage) as own, FlopCounterMode(display=False) as flops:
+        with _unnoticed(stage), _fake_weights(stage) as own, FlopCounterMode(display=False) as flops:
             ledger = Ledger(outside | {storage_key(tensor) for tensor in own})
             ledger.keep(0, parcel.leaves)
             stash = ledger.nbytes
@@ -83,7 +90,7 @@ def _kept(
                 output = stage(received)
                 if loss is not None and index == len(stages) - 1:
                     _ = loss(output) if target is None else loss(output, goal)
-            parcel, _ = pack(output, META)
+            parcel, _ = pack(output, places[min(index + 1, len(stages) - 1)])
         rows.append(
             {
                 "stash": float(stash),
@@ -95,21 +102,45 @@ def _kept(
     return rows
 
 
-def _on_meta(value: Any, samples: int) -> Any:
+def _place(stage: nn.Module) -> torch.device:
+    """Where a stage computes: where its weights are."""
+    return next((tensor.device for tensor in [*stage.parameters(), *stage.buffers()]), torch.device("cpu"))
+
+
+def _empty(tensor: torch.Tensor, place: torch.device) -> torch.Tensor:
+    """A tensor of the same size, strides and type."""
+    return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=place)
+
+
+def _fake(value: Any, samples: int, place: torch.device) -> Any:
     """The same structure with `samples` samples and no numbers; `run.whole` values keep their size."""
 
     def change(leaf: Any) -> Any:
         if isinstance(leaf, Whole):
-            return pytree.tree_map_only(torch.Tensor, lambda t: torch.empty_like(t, device=META), leaf.value)
+            return pytree.tree_map_only(torch.Tensor, lambda t: _empty(t, place), leaf.value)
         if isinstance(leaf, torch.Tensor):
-            return torch.empty((samples, *leaf.shape[1:]), dtype=leaf.dtype, device=META)
+            return torch.empty((samples, *leaf.shape[1:]), dtype=leaf.dtype, device=place)
         return leaf
 
     return pytree.tree_map(change, value, is_leaf=lambda leaf: isinstance(leaf, Whole))
 
 
 @contextmanager
-def _weights_on_meta(stage: nn.Module) -> Iterator[list[torch.Tensor]]:
+def _unnoticed(stage: nn.Module) -> Iterator[None]:
+    """Without the modules' forward hooks, and with their attributes as before afterwards."""
+    before = [(module, dict(module.__dict__)) for module in stage.modules()]
+    try:
+        for module, _ in before:
+            module.__dict__["_forward_hooks"] = OrderedDict()
+        yield
+    finally:
+        for module, attributes in before:
+            module.__dict__.clear()
+            module.__dict__.update(attributes)
+
+
+@contextmanager
+def _fake_weights(stage: nn.Module) -> Iterator[list[torch.Tensor]]:
     """Stand-ins without numbers for the stage's parameters and buffers, put in place for a while."""
     stands: dict[int, Any] = {}
     parameters = [(m, n, p) for m in stage.modules() for n, p in m._parameters.items() if p is not None]
@@ -118,19 +149,14 @@ def _weights_on_meta(stage: nn.Module) -> Iterator[list[torch.Tensor]]:
         for module, name, parameter in parameters:
             if id(parameter) not in stands:
                 stands[id(parameter)] = nn.Parameter(
-                    torch.empty_like(parameter, device=META), requires_grad=parameter.requires_grad
+                    _empty(parameter, parameter.device), requires_grad=parameter.requires_grad
                 )
             setattr(module, name, stands[id(parameter)])  # recurrent layers keep a list as well
         for module, name, buffer in buffers:
-            module._buffers[name] = stands.setdefault(id(buffer), torch.empty_like(buffer, device=META))
+            module._buffers[name] = stands.setdefault(id(buffer), _empty(buffer, buffer.device))
         yield list(stands.values())
     finally:
         for module, name, parameter in parameters:
             setattr(module, name, parameter)
         for module, name, buffer in buffers:
             module._buffers[name] = buffer
-
-
-def total_parameters(modules: Iterable[nn.Module]) -> int:
-    """How many parameters, each counted once."""
-    return sum({id(p): p.numel() for module in modules for p in module.parameters()}.values())

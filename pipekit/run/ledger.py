@@ -49,6 +49,10 @@ class Ledger:
 
         return torch.autograd.graph.saved_tensors_hooks(pack, unpack)
 
+    def bytes_of(self, micro_batch: int) -> int:
+        """Bytes kept for one micro-batch."""
+        return sum(self.kept.get(micro_batch, {}).values())
+
     @property
     def nbytes(self) -> int:
         """Bytes kept now, each storage once however many micro-batches keep it."""

@@ -15,20 +15,25 @@ from pipekit.plan import Timeline
 class Memory:
     """Bytes counted in a step; each list has one int a device.
 
-    Activations are counted at the end of every op: what stages keep for their way back, and inputs received and not
-    yet used. Gradients on their way between stages are not activations and are not in it.
+    Activations are counted at the end of every op: what stages keep for their way back. `waiting` are inputs that
+    have been received and not yet used: how many depends on who was quicker, so they are a line of their own.
+    Gradients on their way between stages are not activations and are in neither.
     """
 
     peak_activation_bytes: list[int]
+    peak_waiting_bytes: list[int]
     parameter_bytes: list[int]
     buffer_bytes: list[int]
     gradient_bytes: list[int]
-    curves: list[npt.NDArray[np.float64]]  # a device: (ops, 2), seconds since the step began and bytes
+    curves: list[
+        npt.NDArray[np.float64]
+    ]  # a device: (ops, 3), seconds since the step began, kept and waiting bytes
 
     @property
     def peak_bytes(self) -> list[int]:
-        """Activations, parameters, buffers and gradients of each device together."""
-        lines = (self.peak_activation_bytes, self.parameter_bytes, self.buffer_bytes, self.gradient_bytes)
+        """All lines of each device together; kept and waiting activations may peak at different times."""
+        activations = (self.peak_activation_bytes, self.peak_waiting_bytes)
+        lines = (*activations, self.parameter_bytes, self.buffer_bytes, self.gradient_bytes)
         return [sum(parts) for parts in zip(*lines, strict=True)]
 
 
