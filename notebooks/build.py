@@ -49,6 +49,8 @@ NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
 一个模型太大，切成 4 段，放在 4 块显卡上。一大批 64 张手写数字要从第一段走到最后一段，再一段一段往回改。
 
 **先猜：** 不切这一大批，4 块显卡有百分之几的时间闲着？切成 4 小份呢？写下来，再往下做。
+
+（只有图、没有旋钮？点一下面的格子，按 Shift+Enter。）
 """,
             """
 # Control room: 4 GPUs, how many are working?
@@ -58,6 +60,8 @@ stage to the last, and then back again, stage by stage.
 
 **Guess first:** if the mini-batch stays in one piece, what share of the time are the 4 GPUs idle? And in 4 pieces?
 Write it down, then go on.
+
+(A picture, but no sliders? Click the cell below and press Shift+Enter.)
 """,
         ),
         code(
@@ -186,7 +190,8 @@ def strip(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop(WIDGET_VIEW, None)
+            for kind in (WIDGET_VIEW, "image/jpeg"):  # a still is there as PNG too
+                output.get("data", {}).pop(kind, None)
 
 
 def complaints(name: str, lang: str, folder: Path = HERE) -> Iterator[str]:

@@ -106,10 +106,10 @@ def test_what_was_measured_is_shown_and_found_again(room):
 def test_buttons_say_the_cost_and_take_turns(room):
     run = room.run()
     assert room.train_button.disabled and room.sweep_button.disabled and not room.cancel_button.disabled
-    assert room.bar.layout.visibility == "visible"
+    assert room.bar.layout.display is None
     run.wait(timeout=60)
     assert not room.train_button.disabled and room.cancel_button.disabled
-    assert room.bar.layout.visibility == "hidden"
+    assert room.bar.layout.display == "none"
     assert room.bar.value > 0.9
     assert "Measured" in room.status.value
 

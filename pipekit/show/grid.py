@@ -38,11 +38,11 @@ PAPER, INK, WHITE = (255, 255, 255), (26, 26, 26), (255, 255, 255)
 IDLE, DOT, MUTED = (236, 236, 236), (120, 120, 120), (85, 85, 85)
 
 WIDTH = 1060  # pixels: fits a 1280 pixel projector beside JupyterLab's own frame
-TEXT, SMALL = 18, 15  # pixels
+TEXT, SMALL, SMALLEST = 18, 15, 9  # pixels
 LABEL_SIZES = (17, 14, 11)
 NARROWEST_LABEL = 14  # pixels: a cell below that carries none
-ROW, GAP, LINE, AXIS = 28, 2, 28, 24  # heights: a device's row and the gap under it, a line of text, the axis
-MARGIN = 8
+ROW, GAP, LINE, AXIS = 26, 2, 27, 22  # heights: a device's row and the gap under it, a line of text, the axis
+MARGIN = 6
 
 
 def paint(
@@ -51,6 +51,7 @@ def paint(
     lang: str = "en",
     view: str = "class",
     column: float | None = None,
+    notes: Sequence[str] = (),
     width: int = WIDTH,
 ) -> Image.Image:
     """Paint timelines one under the other on one time axis, each under the line that says where it comes from.
@@ -61,12 +62,13 @@ def paint(
         timelines: predicted first, then measured; an empty measured one shows waiting rows.
         view: `"class"` counts from 1, `"engineer"` from 0.
         column: seconds (or ticks) of one slot of the axis; left out: the smallest op of the first timeline.
+        notes: one a timeline: what to write at the end of its line, such as its bubble.
         width: pixels.
     """
     sheet = _Sheet.for_timelines(timelines, drawn_language(lang), view, column, width)
     y = MARGIN
     for index, timeline in enumerate(timelines):
-        y = sheet.caption(timeline, y)
+        y = sheet.caption(timeline, notes[index] if notes else "", y)
         if index == 0:
             y = sheet.axis(y)
         y = sheet.rows(timeline, y)
@@ -153,7 +155,7 @@ class _Sheet:
         left = MARGIN + max(_stamp(name, font_for(lang), TEXT, INK, PAPER).shape[1] for name in names) + 10
         tail = _stamp(say("slot", lang), font_for(lang), SMALL, MUTED, PAPER).shape[1] + 2 * MARGIN
         rows = sum(timeline.num_devices for timeline in timelines)
-        height = 2 * MARGIN + LINE * len(timelines) + AXIS + rows * (ROW + GAP) + LINE
+        height = MARGIN + LINE * len(timelines) + AXIS + rows * (ROW + GAP) + LINE
         pixels = np.full((height, width, 3), PAPER, dtype=np.uint8)
         return cls(pixels, lang, view, left, (width - left - tail) / num_slots, num_slots, column)
 
@@ -162,10 +164,13 @@ class _Sheet:
         """Where the last slot ends, in pixels."""
         return self.left + round(self.slot * self.num_slots)
 
-    def text(self, text: str, x: int, y: int, size: int = TEXT, ink: Colour = INK) -> int:
-        """Write at (x, top y); returns where it ends. What would run over the edge is written smaller."""
+    def text(
+        self, text: str, x: int, y: int, size: int = TEXT, ink: Colour = INK, right: int | None = None
+    ) -> int:
+        """Write from x to at most `right`, smaller rather than cut off; returns where it ends."""
+        right = self.pixels.shape[1] if right is None else right
         stamp = _stamp(text, font_for(self.lang), size, ink, PAPER)
-        while size > 10 and x + stamp.shape[1] > self.pixels.shape[1]:
+        while size > SMALLEST and x + stamp.shape[1] > right:
             size -= 1
             stamp = _stamp(text, font_for(self.lang), size, ink, PAPER)
         self.put(stamp, x, y)
@@ -181,14 +186,16 @@ class _Sheet:
         """Stamp in the middle of a box."""
         self.put(stamp, left + (width - stamp.shape[1]) // 2, top + (height - stamp.shape[0]) // 2)
 
-    def caption(self, timeline: Timeline, y: int) -> int:
-        """The line above a grid: measured or predicted, and on what."""
+    def caption(self, timeline: Timeline, note: str, y: int) -> int:
+        """The line above a grid: measured or predicted, and on what; at its end the note."""
         if not len(timeline.spans) and timeline.source != "predicted":
-            self.text(say("not_measured", self.lang), MARGIN, y)
+            source, on = say("not_measured", self.lang), ""
         else:
             source, on = devices_words(timeline, self.lang)
-            x = self.text(source, MARGIN, y)
-            self.text(on, x + 14, y + 3, SMALL, MUTED)
+        noted = _stamp(note, font_for(self.lang), TEXT, INK, PAPER)
+        self.put(noted, self.right - noted.shape[1], y)
+        x = self.text(source, MARGIN, y, right=self.right)
+        self.text(on, x + 14, y + 3, SMALL, MUTED, right=self.right - noted.shape[1] - 14)
         return y + LINE
 
     def axis(self, y: int) -> int:

@@ -87,6 +87,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "kind_W": ("往回改（下半）", "backward, weight half"),
     "kind_R": ("擦掉重算", "recompute"),
     "idle": ("闲着", "idle"),
+    "bubble_note": ("气泡 {percent:.1f}%", "bubble {percent:.1f}%"),
     "font_hint": ("", "(no Chinese font found on this machine: pictures are labelled in English)"),
     # -- charts
     "bubble_title": (

@@ -152,6 +152,13 @@ def run_all(page) -> None:
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
 
 
+def run_first(page) -> None:
+    """Only the panel's own cell."""
+    page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell')")
+    page.locator(".pipekit-room img").first.wait_for(timeout=LATE)
+
+
 def status(page, words: str, timeout: int = LATE) -> None:
     page.locator(".pipekit-room [role=status]", has_text=words).first.wait_for(timeout=timeout)
 
@@ -233,23 +240,17 @@ def test_a_class_predicts_trains_stops_and_sweeps(open_notebook, screenshot, lan
     screenshot(page, f"{lang}-swept")
 
 
-def test_the_language_can_be_switched(open_notebook, screenshot):
+def test_a_moved_slider_is_soon_a_new_picture(open_notebook, screenshot):
     page = open_notebook("zh")
-    run_all(page)
+    run_first(page)
     press(page, "English")
     page.locator(".pipekit-room button", has_text=WORDS["en"]["train"]).first.wait_for(timeout=SOON)
-    screenshot(page, "switched")
-
-
-def test_a_moved_slider_is_soon_a_new_picture(open_notebook):
-    page = open_notebook("en")
-    run_all(page)
-    page.locator(".pipekit-room img").first.wait_for(timeout=LATE)
     page.evaluate(WATCH_PICTURES)
     for press_number in range(1, 21):
         move_slider(page, 1)
         page.wait_for_function("count => window.latencies.length >= count", arg=press_number, timeout=SOON)
         page.wait_for_timeout(50)
+    screenshot(page, "switched-to-english-and-moved")
     latencies = page.evaluate("() => window.latencies")
     print(f"slider to picture: median {statistics.median(latencies):.0f} ms, worst {max(latencies):.0f} ms")
     assert statistics.median(latencies) < 400  # about 60 ms on a quiet machine; the promise is 100

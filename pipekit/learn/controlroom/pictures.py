@@ -11,13 +11,23 @@ from PIL import Image
 from pipekit import plan, show
 from pipekit.learn.experiment import Outcome, Prediction, Settings
 from pipekit.show import say
+from pipekit.show.fonts import drawn_language
 
 FORMULA_GAP = 0.005  # where formula and exact prediction differ by more, the room says why
 
 
-def grid(prediction: Prediction, measured: plan.Timeline, slot: float, lang: str) -> Image.Image:
-    """The measured grid under the predicted one, on one time axis of `slot` seconds."""
-    return show.paint([prediction.timeline, measured], lang=lang, column=slot)
+def grid(
+    prediction: Prediction, measured: plan.Timeline, slot: float, lang: str, complete: bool = True
+) -> Image.Image:
+    """The measured grid under the predicted one, on one time axis of `slot` seconds.
+
+    Args:
+        complete: whether all of `measured` is there, so that it has a bubble.
+    """
+    timelines = [prediction.timeline, measured]
+    fractions = [plan.bubble_fraction(each) for each in (timelines if complete else timelines[:1])]
+    notes = [say("bubble_note", drawn_language(lang), percent=100 * fraction) for fraction in fractions]
+    return show.paint(timelines, lang=lang, column=slot, notes=[*notes, ""])
 
 
 def curve(
@@ -126,7 +136,7 @@ STYLE = """<style>
 .pipekit-room { --jp-widgets-font-size: 17px; --jp-widgets-inline-height: 34px; max-width: 1080px; }
 .pipekit-room .widget-html { height: auto; }
 .pipekit-room .widget-html-content { font-size: 17px; line-height: 1.45; }
-.pipekit-room img { max-width: 100%; height: auto; }
+.pipekit-room img { max-width: 100%; height: auto; align-self: flex-start; flex: none; }
 .pipekit-room .pipekit-figures { border-collapse: collapse; }
 .pipekit-room .pipekit-figures th { font-weight: normal; opacity: 0.75; }
 .pipekit-room .pipekit-figures :is(th, td) { text-align: right; padding: 0 22px 0 0; font-size: 17px; }

@@ -16,10 +16,11 @@ import ipywidgets
 import traitlets
 from PIL import Image
 
-from pipekit import plan, run, show
+from pipekit import plan, show
 from pipekit.errors import Cancelled, PipekitError
 from pipekit.learn.controlroom import pictures
 from pipekit.learn.experiment import Experiment, Outcome, Prediction, Settings, Watch
+from pipekit.run import Pipeline
 from pipekit.show import say
 
 T = TypeVar("T")
@@ -74,7 +75,7 @@ class ControlRoom(show.Panel):
         self.experiment = experiment or Experiment()
         self.outcomes: dict[Settings, Outcome] = {}
         self._live = _Live()
-        self._pipeline: run.Pipeline | None = None
+        self._pipeline: Pipeline | None = None
         self._status: tuple[str, dict[str, Any]] = ("idle_status", {})
         self._charts = show.Latest(self._draw_charts)
         self._progress = show.Latest(self._draw_progress)
@@ -134,7 +135,8 @@ class ControlRoom(show.Panel):
             prediction, outcome = self.experiment.predict(self.settings), self.outcome
             rows = pictures.figures(prediction, outcome, self.experiment.slot, self.lang)
             said = [*pictures.sentences(prediction, outcome, self.lang), self._evidence()]
-            return pictures.words(prediction, outcome and outcome.timeline, rows, said, self.lang)
+            measured = None if outcome is None else outcome.timeline
+            return pictures.words(prediction, measured, rows, said, self.lang)
 
     def settle(self) -> None:
         """Wait until all that was asked for is drawn."""
@@ -157,7 +159,7 @@ class ControlRoom(show.Panel):
         self.train_button = ipywidgets.Button(button_style="primary", layout={"width": "auto"})
         self.sweep_button = ipywidgets.Button(layout={"width": "auto"})
         self.cancel_button = ipywidgets.Button(layout={"width": "auto"}, disabled=True)
-        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "220px", "visibility": "hidden"})
+        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "130px", "display": "none"})
         self.status, self.figures, self.evidence = (ipywidgets.HTML() for _ in range(3))
         self.grid, self.memory, self.curve = (ipywidgets.Image(format="png") for _ in range(3))
 
@@ -168,8 +170,7 @@ class ControlRoom(show.Panel):
             row([self.title, self.language], layout=between),
             row([self.stages_slider, self.pieces_slider], layout=between),
             row([self.schedule_menu, self.checkpoint_menu], layout=between),
-            row([self.train_button, self.sweep_button, self.cancel_button, self.bar]),
-            self.status,
+            row([self.train_button, self.sweep_button, self.cancel_button, self.bar, self.status]),
             self.grid,
             self.figures,
             row([self.memory, self.curve], layout={"flex_flow": "row wrap"}),
@@ -242,13 +243,13 @@ class ControlRoom(show.Panel):
     def _grid(self, prediction: Prediction) -> Image.Image:
         """Predicted, and under it what was measured with these settings, or is being measured now."""
         devices = prediction.timeline.num_devices
-        if self.current is not None and not self.current.done and self._live.settings == self.settings.key():
-            measured = self._live.timeline(devices, prediction.timeline.devices)
-        elif self.outcome is not None:
+        running = self._live.settings == self.settings.key()
+        complete = self.outcome is not None and not running
+        if self.outcome is not None and not running:
             measured = self.outcome.timeline
         else:
-            measured = _Live().timeline(devices, "")
-        return pictures.grid(prediction, measured, self.experiment.slot, self.lang)
+            measured = self._live.timeline(devices, prediction.timeline.devices if running else "")
+        return pictures.grid(prediction, measured, self.experiment.slot, self.lang, complete)
 
     def _draw_charts(self) -> None:
         with self.lock:
@@ -342,7 +343,7 @@ class ControlRoom(show.Panel):
                     self.outcomes[outcome.key] = outcome
         self._charts.ask()
 
-    def _set_pipeline(self, pipeline: run.Pipeline | None) -> None:
+    def _set_pipeline(self, pipeline: Pipeline | None) -> None:
         self._pipeline = pipeline
 
     def _cancel_pipeline(self) -> None:
@@ -353,7 +354,7 @@ class ControlRoom(show.Panel):
     def _usable(self, usable: bool) -> None:
         self.train_button.disabled = self.sweep_button.disabled = not usable
         self.cancel_button.disabled = usable
-        self.bar.layout.visibility = "hidden" if usable else "visible"
+        self.bar.layout.display = "none" if usable else None
 
     def _end(self) -> None:
         self._progress.settle()
