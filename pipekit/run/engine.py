@@ -535,7 +535,11 @@ class Pipeline:
 
 
 def _nbytes(values: Any) -> int:
-    return sum(value.nbytes for value in values)
+    return sum(_bytes_of(value) for value in values)
+
+
+def _bytes_of(value: torch.Tensor) -> int:
+    return value._indices().nbytes + value._values().nbytes if value.is_sparse else value.nbytes
 
 
 def _declared(

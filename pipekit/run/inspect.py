@@ -127,16 +127,22 @@ def _fake(value: Any, samples: int, place: torch.device) -> Any:
 
 @contextmanager
 def _unnoticed(stage: nn.Module) -> Iterator[None]:
-    """Without the modules' forward hooks, and with their attributes as before afterwards."""
-    before = [(module, dict(module.__dict__)) for module in stage.modules()]
+    """Without the user's forward hooks, and with the modules' attributes and buffers as before afterwards."""
+    before = [(module, dict(module.__dict__), dict(module._buffers)) for module in stage.modules()]
     try:
-        for module, _ in before:
+        for module, attributes, _ in before:
+            pre_hooks = attributes["_forward_pre_hooks"].items()
             module.__dict__["_forward_hooks"] = OrderedDict()
+            module.__dict__["_forward_pre_hooks"] = OrderedDict(
+                (key, hook) for key, hook in pre_hooks if type(hook).__module__.startswith("torch.nn.utils")
+            )  # torch's own make a pruned or normalised weight
         yield
     finally:
-        for module, attributes in before:
+        for module, attributes, buffers in before:
             module.__dict__.clear()
             module.__dict__.update(attributes)
+            module._buffers.clear()
+            module._buffers.update(buffers)
 
 
 @contextmanager

@@ -52,11 +52,15 @@ class Caller:
         return stack
 
 
+_Slot = tuple[nn.Module, str]  # where a buffer is: the module that has it, and its name
+
+
 @dataclass(slots=True)
 class Kept:
     """What a stage keeps of one micro-batch until its backward."""
 
     stash: Parcel | None = None  # only the input: an R will run the forward again
+    buffers: dict[_Slot, torch.Tensor | None] = field(default_factory=dict)  # ... with these, as they were
     # Both have one entry a leaf of the value that crosses, None where no gradient does.
     sources: list[torch.Tensor | None] = field(
         default_factory=list
@@ -77,12 +81,13 @@ class Head:
 class Traits:
     """What was found out about a stage when it first ran in one way (shapes, training flags)."""
 
-    __slots__ = ("alters_input", "draws", "known")
+    __slots__ = ("alters_buffers", "alters_input", "draws", "known")
 
     def __init__(self) -> None:
         self.known = False
         self.draws = False
         self.alters_input = False
+        self.alters_buffers: set[_Slot] | None = None  # None: no forward was watched yet
 
 
 class StageRun:
@@ -123,18 +128,20 @@ class StageRun:
         if micro_batch in self.recomputed:
             kept.stash = parcel
             self._count(micro_batch, parcel)
-            return self._forward_for_value(micro_batch, parcel)
+            with self._keeping_buffers(micro_batch, kept):
+                return self._forward_for_value(micro_batch, parcel)
         return self._forward_for_graph(micro_batch, parcel, kept)
 
     def recompute(self, micro_batch: int) -> None:
-        """R: the forward again, with a graph this time; buffers stay as the F left them."""
+        """R: the forward again, with a graph this time; it sees the buffers that its F saw and leaves no trace."""
         kept = self.kept[micro_batch]
         assert kept.stash is not None
         parcel, kept.stash = kept.stash, None
         if self.ledger is not None:
             self.ledger.forget(micro_batch)
-        with _throw_away_buffers(self.module):
+        with _throw_away_buffers(self.traits.alters_buffers or set(), kept.buffers):
             self._forward_for_graph(micro_batch, parcel, kept)
+        kept.buffers = {}
 
     def backward(self, micro_batch: int, gradients: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
         """B: adds to the parameters' gradients; returns the gradients of what the stage received.
@@ -202,6 +209,27 @@ class StageRun:
         kept.edges = [None if root is None else get_gradient_edge(root) for root in roots]
         return sent
 
+    @contextmanager
+    def _keeping_buffers(self, micro_batch: int, kept: Kept) -> Iterator[None]:
+        """Keep the buffers that a forward is going to change, for its R; find out which these are."""
+        before = {slot: slot[0]._buffers[slot[1]] for slot in self._slots()}
+        marks = {slot: _mark(buffer) for slot, buffer in before.items()}
+        changing = self.traits.alters_buffers
+        clones = {
+            slot: None if buffer is None else buffer.clone()
+            for slot, buffer in before.items()
+            if (changing is None or slot in changing) and not _only_writes(slot[0])
+        }
+        yield
+        changed = {slot for slot, mark in marks.items() if _mark(slot[0]._buffers[slot[1]]) != mark}
+        changing = self.traits.alters_buffers = changed | (changing or set())
+        kept.buffers = {slot: clone for slot, clone in clones.items() if slot in changing}
+        if self.ledger is not None:
+            self.ledger.keep(micro_batch, list(kept.buffers.values()))
+
+    def _slots(self) -> list[_Slot]:
+        return [(owner, name) for owner in self.module.modules() for name in owner._buffers]
+
     def _loss(self, micro_batch: int, output: Any) -> torch.Tensor:
         head = self.head
         assert head is not None
@@ -257,21 +285,27 @@ class StageRun:
 
 
 @contextmanager
-def _throw_away_buffers(module: nn.Module) -> Iterator[None]:
-    """Run on clones of the buffers, so that a BatchNorm counts each micro-batch once.
+def _throw_away_buffers(changing: set[_Slot], saw: dict[_Slot, torch.Tensor | None]) -> Iterator[None]:
+    """Run on what the forward saw of the buffers it changes, so that a BatchNorm counts each micro-batch once.
 
     Swapped in, never copied back: autograd checks the versions of what it saved.
     """
-    originals = [
-        (owner, name, buffer)
-        for owner in module.modules()
-        for name, buffer in owner._buffers.items()
-        if buffer is not None
-    ]
+    originals = [(owner, name, owner._buffers[name]) for owner, name in changing]
     try:
         for owner, name, buffer in originals:
-            owner._buffers[name] = buffer.clone()
+            fresh = None if buffer is None else buffer.clone()
+            owner._buffers[name] = saw.get((owner, name), fresh)
         yield
     finally:
         for owner, name, buffer in originals:
             owner._buffers[name] = buffer
+
+
+def _mark(buffer: torch.Tensor | None) -> tuple[int, int]:
+    """Changes when a buffer is changed in place or another one is put there."""
+    return id(buffer), 0 if buffer is None else buffer._version
+
+
+def _only_writes(module: nn.Module) -> bool:
+    """A BatchNorm in training writes its statistics and doesn't read them: any clone does for its R."""
+    return isinstance(module, nn.modules.batchnorm._BatchNorm) and module.training

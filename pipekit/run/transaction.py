@@ -50,11 +50,10 @@ class Transaction:
         self.parameters = {id(slot.parameter): slot.parameter for slot in self.slots}
         self.old_grads = {key: parameter.grad for key, parameter in self.parameters.items()}
         self.buffers = [
-            (module, name, buffer, buffer.detach().clone())
+            (module, name, buffer, None if buffer is None else buffer.detach().clone())
             for of_stage in modules
             for module in of_stage
             for name, buffer in module._buffers.items()
-            if buffer is not None
         ]
         self.generator = torch.default_generator.get_state()
         self.aliases: dict[int, dict[int, nn.Parameter]] = {}  # parameter -> stage -> its alias
@@ -113,7 +112,7 @@ class Transaction:
         with torch.no_grad():
             for module, name, buffer, before in self.buffers:
                 module._buffers[name] = buffer
-                if not torch.equal(buffer, before):
+                if buffer is not None and before is not None and not torch.equal(buffer, before):
                     buffer.copy_(before)
 
     def _take_aliases_out(self) -> None:
