@@ -81,7 +81,7 @@ def _kept(
     parcel = Parcel(leaves, [False] * len(leaves), spec)  # the batch itself, not a copy: it is left out
     rows = []
     for index, stage in enumerate(stages):
-        with _unnoticed(stage), _fake_weights(stage) as own, FlopCounterMode(display=False) as flops:
+        with _fake_weights(stage) as own, _unnoticed(stage), FlopCounterMode(display=False) as flops:
             ledger = Ledger(outside | {storage_key(tensor) for tensor in own})
             ledger.keep(0, parcel.leaves)
             stash = ledger.nbytes

@@ -212,18 +212,24 @@ class StageRun:
     @contextmanager
     def _keeping_buffers(self, micro_batch: int, kept: Kept) -> Iterator[None]:
         """Keep the buffers that a forward is going to change, for its R; find out which these are."""
+        changing = self.traits.alters_buffers
         before = {slot: slot[0]._buffers[slot[1]] for slot in self._slots()}
         marks = {slot: _mark(buffer) for slot, buffer in before.items()}
-        changing = self.traits.alters_buffers
         clones = {
             slot: None if buffer is None else buffer.clone()
             for slot, buffer in before.items()
-            if (changing is None or slot in changing) and not _only_writes(slot[0])
+            if changing is None or (slot in changing and not _only_writes(slot[0]))
         }
         yield
         changed = {slot for slot, mark in marks.items() if _mark(slot[0]._buffers[slot[1]]) != mark}
-        changing = self.traits.alters_buffers = changed | (changing or set())
-        kept.buffers = {slot: clone for slot, clone in clones.items() if slot in changing}
+        if changing is None:  # by value as well: batch_norm changes its statistics without a mark
+            changing = {
+                slot for slot, clone in clones.items() if not _equal(clone, slot[0]._buffers[slot[1]])
+            }
+        self.traits.alters_buffers = changing = changing | changed
+        kept.buffers = {
+            slot: clone for slot, clone in clones.items() if slot in changing and not _only_writes(slot[0])
+        }
         if self.ledger is not None:
             self.ledger.keep(micro_batch, list(kept.buffers.values()))
 
@@ -304,6 +310,10 @@ def _throw_away_buffers(changing: set[_Slot], saw: dict[_Slot, torch.Tensor | No
 def _mark(buffer: torch.Tensor | None) -> tuple[int, int]:
     """Changes when a buffer is changed in place or another one is put there."""
     return id(buffer), 0 if buffer is None else buffer._version
+
+
+def _equal(before: torch.Tensor | None, now: torch.Tensor | None) -> bool:
+    return before is now or (before is not None and now is not None and torch.equal(before, now))
 
 
 def _only_writes(module: nn.Module) -> bool:
