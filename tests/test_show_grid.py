@@ -42,12 +42,11 @@ def test_contrast_is_wcags():
     assert grid.contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.48, abs=0.01)
 
 
-def test_a_cell_carries_the_longest_label_that_fits():
-    fill = grid.FILLS[Kind.FORWARD]
-    widths = {width: grid._label("F", "12", width, fill) for width in (13, 20, 26, 60)}
-    assert widths[13] is None
-    assert widths[20].shape[1] <= 18
-    assert widths[20].shape[1] < widths[26].shape[1] < widths[60].shape[1]
+def test_a_cell_carries_the_largest_label_that_fits():
+    stamps = {width: grid._label("F", "12", width, grid.FILLS[Kind.FORWARD]) for width in (13, 22, 40, 60)}
+    assert stamps[13] is None
+    assert stamps[22].shape[1] <= 20 and stamps[22].shape[0] <= grid.ROW  # the letter over the number
+    assert stamps[22].shape[1] < stamps[40].shape[1] <= stamps[60].shape[1]
 
 
 def test_both_grids_share_one_time_axis(lesson):

@@ -87,6 +87,7 @@ def memory_chart(
     names = [number(device, view) for device in range(num_devices)]
     ticks = [say("device", lang, number=name) if num_devices <= 5 else str(name) for name in names]
     axes.set_xticks(range(num_devices), ticks)
+    axes.set_xlim(-0.6, num_devices - 0.4)  # bars stay where they are when measured ones join
     axes.set_ylim(0, max(tops) * 1.75 or 1)  # room for the legend
     if bars:
         axes.legend(frameon=False, loc="upper left")

@@ -39,7 +39,7 @@ IDLE, DOT, MUTED = (236, 236, 236), (120, 120, 120), (85, 85, 85)
 
 WIDTH = 1060  # pixels: fits a 1280 pixel projector beside JupyterLab's own frame
 TEXT, SMALL, SMALLEST = 18, 15, 9  # pixels
-LABEL_SIZES = (17, 14, 11)
+LABEL_SIZES, STACKED = (17, 14), 10  # pixels: in one line; letter over number in a narrow cell
 NARROWEST_LABEL = 14  # pixels: a cell below that carries none
 ROW, GAP, LINE, AXIS = 26, 2, 27, 22  # heights: a device's row and the gap under it, a line of text, the axis
 MARGIN = 6
@@ -120,15 +120,26 @@ def _stamp(text: str, font: Font, size: int, ink: Colour, ground: Colour) -> Pix
 
 @lru_cache(maxsize=8192)
 def _label(letter: str, digits: str, width: int, fill: Colour) -> Pixels | None:
-    """The largest stamp that fits a cell of that width: `F12`, then `12`, then nothing."""
+    """The stamp that fits a cell of that width: `F12` in one line, or the letter over the number, or nothing."""
     if width < NARROWEST_LABEL:
         return None
-    for text in (letter + digits, digits):
-        for size in LABEL_SIZES:
-            stamp = _stamp(text, latin(bold=True), size, ink_on(fill), fill)
-            if stamp.shape[1] <= width - 2:
-                return stamp
-    return None
+    font, ink = latin(bold=True), ink_on(fill)
+    for size in LABEL_SIZES:
+        stamp = _stamp(letter + digits, font, size, ink, fill)
+        if stamp.shape[1] <= width - 4:
+            return stamp
+    lines = [_stamp(text, font, STACKED, ink, fill)[1:-1] for text in (letter, digits)]
+    if max(line.shape[1] for line in lines) > width - 2:
+        return None
+    stamp = np.full(
+        (sum(line.shape[0] for line in lines), max(line.shape[1] for line in lines), 3), fill, np.uint8
+    )
+    top = 0
+    for line in lines:
+        left = (stamp.shape[1] - line.shape[1]) // 2
+        stamp[top : top + line.shape[0], left : left + line.shape[1]] = line
+        top += line.shape[0]
+    return stamp
 
 
 @dataclass
@@ -245,10 +256,14 @@ class _Sheet:
         begins = np.rint(self.left + (spans.starts - start) * scale).astype(int)
         ends = np.rint(self.left + (spans.ends - start) * scale).astype(int)
         ends = np.minimum(np.maximum(ends, begins + 1), self.pixels.shape[1])
+        rooms = (spans.durations * scale + 0.01).astype(
+            int
+        )  # equal ops get equal labels, however they are rounded
         several = timeline.num_stages > timeline.num_devices
         predicted = timeline.source == "predicted"
-        for kind, stage, micro_batch, device, begin, end in zip(
-            kinds, stages, micro_batches, spans.devices.tolist(), begins.tolist(), ends.tolist(), strict=True
+        places = (spans.devices.tolist(), begins.tolist(), ends.tolist(), rooms.tolist())
+        for kind, stage, micro_batch, device, begin, end, room in zip(
+            kinds, stages, micro_batches, *places, strict=True
         ):
             fill = FILLS[KINDS[kind]]
             top = y + device * (ROW + GAP)
@@ -259,7 +274,7 @@ class _Sheet:
                 fill = _tint(fill)
                 self.pixels[top + 2 : top + ROW - 2, begin + 2 : end - 3] = fill
             letter = (str(number(stage, self.view)) if several else "") + KINDS[kind].value
-            stamp = _label(letter, str(number(micro_batch, self.view)), end - begin, fill)
+            stamp = _label(letter, str(number(micro_batch, self.view)), room, fill)
             if stamp is not None:
                 self.centre(stamp, begin, end - begin - 1, top, ROW)
 

@@ -147,7 +147,8 @@ class ControlRoom(show.Panel):
 
     def _make_widgets(self) -> None:
         wide = ipywidgets.Layout(width="500px")
-        style = {"description_width": "90px"}
+        style = {"description_width": "120px"}
+        fixed = ipywidgets.Layout(width="auto", flex="0 0 auto")
         self.title = ipywidgets.HTML()
         self.language = ipywidgets.ToggleButtons(
             options=[("中文", "zh"), ("English", "en")], style={"button_width": "90px"}
@@ -156,21 +157,26 @@ class ControlRoom(show.Panel):
         self.pieces_slider = ipywidgets.IntSlider(min=1, max=MOST_MICRO_BATCHES, layout=wide, style=style)
         self.schedule_menu = ipywidgets.Dropdown(options=SCHEDULES, layout=wide, style=style)
         self.checkpoint_menu = ipywidgets.Dropdown(options=plan.CHECKPOINTS, layout=wide, style=style)
-        self.train_button = ipywidgets.Button(button_style="primary", layout={"width": "auto"})
-        self.sweep_button = ipywidgets.Button(layout={"width": "auto"})
-        self.cancel_button = ipywidgets.Button(layout={"width": "auto"}, disabled=True)
-        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "130px", "display": "none"})
+        self.train_button = ipywidgets.Button(button_style="primary", layout=fixed)
+        self.sweep_button = ipywidgets.Button(layout=fixed)
+        self.cancel_button = ipywidgets.Button(layout=fixed, disabled=True)
+        self.bar = ipywidgets.FloatProgress(
+            max=1.0, layout={"width": "130px", "flex": "0 0 auto", "display": "none"}
+        )
         self.status, self.figures, self.evidence = (ipywidgets.HTML() for _ in range(3))
         self.grid, self.memory, self.curve = (ipywidgets.Image(format="png") for _ in range(3))
 
     def _arranged(self) -> tuple[ipywidgets.Widget, ...]:
         row = ipywidgets.HBox
+        line = ipywidgets.Layout(align_items="center", flex_flow="row wrap", grid_gap="0 8px")
         between = ipywidgets.Layout(justify_content="space-between", flex_flow="row wrap")
         return (
             row([self.title, self.language], layout=between),
             row([self.stages_slider, self.pieces_slider], layout=between),
             row([self.schedule_menu, self.checkpoint_menu], layout=between),
-            row([self.train_button, self.sweep_button, self.cancel_button, self.bar, self.status]),
+            row(
+                [self.train_button, self.sweep_button, self.cancel_button, self.bar, self.status], layout=line
+            ),
             self.grid,
             self.figures,
             row([self.memory, self.curve], layout={"flex_flow": "row wrap"}),
@@ -193,7 +199,7 @@ class ControlRoom(show.Panel):
         }
         self.observe(lambda change: self._label(), "lang")
         self.observe(
-            lambda change: self.refresh(), ["num_stages", "num_micro_batches", "checkpoint", "schedule"]
+            lambda change: self._moved(), ["num_stages", "num_micro_batches", "checkpoint", "schedule"]
         )
         self.train_button.on_click(lambda button: self.run())
         self.sweep_button.on_click(lambda button: self.sweep())
@@ -234,6 +240,12 @@ class ControlRoom(show.Panel):
             self.train_button.description = say("train", self.lang, seconds=seconds)
             self._say_status()
         self._charts.ask()
+
+    def _moved(self) -> None:
+        """A knob was moved: what the last run had to say is old."""
+        if self.current is None or self.current.done:
+            self._status = ("idle_status", {})
+        self.refresh()
 
     def _cannot(self, error: PipekitError) -> None:
         """These settings have no picture: say why, and keep the knobs usable."""
