@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from pipekit.errors import PartitionError
@@ -23,7 +24,7 @@ from pipekit.run.ledger import Ledger
 from pipekit.run.microbatch import Whole
 from pipekit.run.values import Parcel, open_parcel, pack, storage_key, tensors
 
-_FEW, _MORE = 2, 4  # samples; two sizes tell what grows with the samples and what does not
+_FEW, _MORE = 8, 16  # samples; two sizes tell what grows with the samples and what does not
 
 
 def inspect(
@@ -33,7 +34,7 @@ def inspect(
     loss: Callable[..., torch.Tensor] | None = None,
     target: Any = None,
 ) -> ModelShape:
-    """What a model's stages hold and keep, in bytes a sample; nothing is computed and no memory is taken.
+    """What a model's stages hold and keep, in bytes a sample; nothing is computed (but an LSTM's workspace).
 
     Args:
         model: stages, or an uncut module (one stage).
@@ -46,7 +47,7 @@ def inspect(
     stages = [model] if isinstance(model, nn.Module) else list(model)
     if not stages:
         raise PartitionError("empty_model", num_layers=0)
-    with FakeTensorMode():
+    with FakeTensorMode(), _Workspaces():
         few, more = (_kept(stages, example, loss, target, samples) for samples in (_FEW, _MORE))
     return ModelShape(
         tuple(
@@ -123,6 +124,19 @@ def _fake(value: Any, samples: int, place: torch.device) -> Any:
         return leaf
 
     return pytree.tree_map(change, value, is_leaf=lambda leaf: isinstance(leaf, Whole))
+
+
+class _Workspaces(TorchDispatchMode):
+    """Asks the CPU's LSTM how large the workspace is that it keeps: fake tensors say 0, but it is most of all."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        outputs = func(*args, **(kwargs or {}))
+        if func is not torch.ops.aten.mkldnn_rnn_layer.default:
+            return outputs
+        with unset_fake_temporarily():
+            real = pytree.tree_map_only(torch.Tensor, lambda t: torch.zeros(t.shape, dtype=t.dtype), args)
+            workspace = func(*real)[3]
+        return *outputs[:3], outputs[3].new_empty(workspace.shape)
 
 
 @contextmanager
