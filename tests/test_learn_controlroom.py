@@ -1,6 +1,9 @@
 """The control room without a browser: sliders move pictures, runs measure, what goes wrong is a sentence."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +15,7 @@ from pipekit.learn import ControlRoom, Experiment, Settings, mlp
 from pipekit.learn.controlroom import pictures
 from pipekit.show import say
 
+ROOT = Path(__file__).resolve().parents[1]
 QUICK = 0.04  # batch_time in seconds: a micro-batch of 16 takes 10 ms
 
 
@@ -140,6 +144,14 @@ def test_cancel_undoes_and_leaves_the_room_usable():
     assert all(torch.equal(a, b) for a, b in zip(before, room.experiment.model.parameters(), strict=True))
     assert not room.train_button.disabled
     room.settle()
+
+
+def test_leaving_python_in_the_middle_of_a_run_is_quick_and_quiet():
+    code = "from pipekit.learn import ControlRoom; import time; room = ControlRoom(); room.run(); time.sleep(0.7)"
+    began = time.monotonic()
+    left = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (left.returncode, left.stderr) == (0, "")
+    print(f"left after {time.monotonic() - began:.1f} s")
 
 
 def test_a_sweep_fills_the_curve(room):

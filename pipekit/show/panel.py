@@ -23,7 +23,7 @@ class Run(Generic[T]):
     """Work in a thread of its own.
 
     Args:
-        work: called with this run; it looks at `run.stop` and returns the result.
+        work: called with this run; it looks at `run.stopping` and returns the result.
         on_cancel: called by `cancel`, to wake work that can't look.
 
     `wait()` gives the result or raises what went wrong, so that a notebook cell (and nbval) sees it.
@@ -35,7 +35,8 @@ class Run(Generic[T]):
         self.result: T | None = None
         self.on_cancel = on_cancel
         self._work = work
-        self._thread = threading.Thread(target=self._main, name="pipekit-panel-run", daemon=True)
+        # Not a daemon: one that still draws or computes while Python ends brings the process down. It ends by itself.
+        self._thread = threading.Thread(target=self._main, name="pipekit-panel-run")
         self._ended = threading.Event()
 
     def start(self) -> Run[T]:
@@ -47,6 +48,11 @@ class Run(Generic[T]):
     def done(self) -> bool:
         """Whether it has ended, well or badly."""
         return self._ended.is_set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the work shall end: it was cancelled, or Python itself is about to end."""
+        return self.stop.is_set() or not threading.main_thread().is_alive()
 
     def cancel(self) -> None:
         """Ask it to stop; returns at once."""
@@ -102,7 +108,7 @@ class Latest:
         with self._lock:
             self._asked = True
             if self._thread is None:
-                self._thread = threading.Thread(target=self._main, name="pipekit-panel-draw", daemon=True)
+                self._thread = threading.Thread(target=self._main, name="pipekit-panel-draw")
                 self._thread.start()
 
     def settle(self) -> None:

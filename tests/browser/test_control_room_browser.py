@@ -243,8 +243,14 @@ def test_a_class_predicts_trains_stops_and_sweeps(open_notebook, screenshot, lan
 def test_a_moved_slider_is_soon_a_new_picture(open_notebook, screenshot):
     page = open_notebook("zh")
     run_first(page)
+    scratch = page.locator(".pipekit-room select").nth(1)
+    scratch.select_option(label="都擦掉，用时重算")
     press(page, "English")
     page.locator(".pipekit-room button", has_text=WORDS["en"]["train"]).first.wait_for(timeout=SOON)
+    page.wait_for_timeout(300)
+    assert (
+        scratch.locator("option:checked").inner_text().startswith("erase")
+    )  # the choice survived the language
     page.evaluate(WATCH_PICTURES)
     for press_number in range(1, 21):
         move_slider(page, 1)

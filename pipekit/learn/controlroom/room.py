@@ -329,14 +329,14 @@ class ControlRoom(show.Panel):
         """What a run tells the room; and where a run finds out that it shall stop."""
 
         def phase(key: str, **numbers: Any) -> None:
-            if current.stop.is_set():
+            if current.stopping:
                 raise Cancelled("cancelled")
             self._tell(key, **numbers)
 
         def span(ended: plan.Span) -> None:
             self._live.add(ended)
             self._progress.ask()
-            if current.stop.is_set():
+            if current.stopping:
                 self._cancel_pipeline()
 
         return Watch(phase, span, self._set_pipeline)
