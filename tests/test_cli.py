@@ -1,0 +1,94 @@
+"""The same from a terminal: `python -m pipekit run`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipekit import plan
+from pipekit.cli import main
+
+QUICK = ["run", "--stages", "2", "--micro-batches", "2", "--batch-time", "0.04", "--steps", "1"]
+
+
+def test_the_report_shows_both_grids_on_the_same_columns_and_says_what_was_measured(capsys):
+    assert main([*QUICK, "--checkpoint", "always"]) == 0
+    said = capsys.readouterr().out
+    predicted, measured = (
+        said.split(f"\n{word}\n")[1].split("\n\n")[0].splitlines() for word in ("predicted", "measured")
+    )
+    assert predicted[0] == "F0 F1 .  .  .  .  R1 B1 B1 R0 B0 B0"
+    assert len(measured) == len(predicted) == 2
+    assert re.search(r"bubble +\d+\.\d% measured, 33\.3% predicted, 33\.3% = \(K-1\)/\(M\+K-1\)", said)
+    assert "2 stand-ins, 40 ms a mini-batch forward; durations declared, order and waiting measured" in said
+    assert said.isascii()
+
+
+def test_json_gives_the_same_figures_to_a_program(capsys):
+    assert main([*QUICK, "--schedule", "1f1b", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["source"] == "measured"
+    assert figures["peak_in_flight"] == [2, 1]
+    assert figures["bubble_fraction"]["formula"] == pytest.approx(1 / 3)
+    assert figures["bubble_fraction"]["predicted"] == pytest.approx(1 / 3)
+    assert figures["gradient_difference"] < 1e-5
+    counted, predicted = figures["peak_activation_bytes"].values()
+    assert counted == pytest.approx(predicted, rel=0.02)
+
+
+def test_the_trace_holds_every_op_on_its_device(tmp_path, capsys):
+    file = tmp_path / "trace.json"
+    assert main([*QUICK, "--trace", str(file)]) == 0
+    trace = json.loads(file.read_text(encoding="utf-8"))
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert sorted(event["name"] for event in events) == sorted(
+        str(op) for lane in plan.gpipe(2, 2).lanes for op in lane
+    )
+    assert {(event["name"][0], event["tid"]) for event in events} == {("0", 0), ("1", 1)}
+    assert min(event["ts"] for event in events) == 0
+    assert trace["otherData"]["source"] == "measured"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--stages", "9"], "cannot cut 8 layers into 9 stages; choose K <= 8"),
+        (["--stages", "0"], "a schedule needs at least 1 stage, not 0"),
+        (["--micro-batches", "65"], "cannot cut 64 samples into 65 micro-batches; choose M <= 64"),
+        (["--micro-batches", "0"], "at least 1 micro-batch, not 0"),
+        (["--batch-time", "-1"], "batch_time must be longer than 0, not -1.0"),
+        (["--batch", "0"], "cannot cut 0 samples"),
+        (["--trace", "/no/such/folder/trace.json"], "cannot write /no/such/folder/trace.json"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_exit_code_2(arguments, sentence, capsys):
+    assert main(["run", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("pipekit: ")
+    assert sentence in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="sees through /proc when the workers are there"
+)
+def test_ctrl_c_ends_with_130_and_one_line():
+    command = [sys.executable, "-m", "pipekit", "run", "--batch-time", "5"]
+    root = Path(__file__).resolve().parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=root)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and len(os.listdir(f"/proc/{process.pid}/task")) < 5:
+        time.sleep(0.05)  # until the workers are there
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.strip() == "pipekit: interrupted; the step was undone"
