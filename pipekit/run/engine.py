@@ -38,13 +38,13 @@ from pipekit.run.job import Job, MakePace, OnSpan
 from pipekit.run.keyed import draw_key
 from pipekit.run.lanes import Lanes, lanes_of
 from pipekit.run.ledger import Ledger
-from pipekit.run.microbatch import Weight, cut, num_samples, sizes_of, weights
+from pipekit.run.microbatch import Weight, cut, given_tensors, num_samples, sizes_of, weights
 from pipekit.run.pace import CudaPace, StandInPace, WallPace
 from pipekit.run.partition import check_stages
 from pipekit.run.result import Memory, Slip, StepResult
 from pipekit.run.stage import Caller, Head, StageRun, Traits
 from pipekit.run.transaction import Transaction
-from pipekit.run.values import Parcel, storage_key, tensors
+from pipekit.run.values import Parcel, storage_key
 from pipekit.run.workers import CENSUS, Crew
 
 Loss = Callable[..., torch.Tensor]
@@ -346,14 +346,17 @@ class Pipeline:
                 torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to(last), t) for t in targets
             ]
         head = Head(loss, targets, weights(weight, targets, sizes), has_target=target is not None)
-        outside = {storage_key(tensor) for tensor in [*tensors(batch), *tensors(target)]}
+        outside = {storage_key(tensor) for tensor in [*given_tensors(batch), *given_tensors(target)]}
         return _Pieces(total, sizes, inputs, head, outside)
 
     def _signature(self, schedule: Schedule, batch: Any, target: Any, loss: Loss, flags: _Flags) -> Any:
-        """What decides a step's memory: schedule, shapes, training flags, autocast."""
-        shapes = tuple((tuple(leaf.shape), leaf.dtype) for leaf in [*tensors(batch), *tensors(target)])
+        """What decides a step's memory: schedule, shapes, training flags, what is frozen, autocast."""
+        shapes = tuple(
+            (tuple(leaf.shape), leaf.dtype) for leaf in [*given_tensors(batch), *given_tensors(target)]
+        )
         autocasts = Caller.now().autocasts
-        return schedule, shapes, flags, autocasts, id(loss)
+        trained = tuple(parameter.requires_grad for stage in self.stages for parameter in stage.parameters())
+        return schedule, shapes, flags, trained, autocasts, id(loss)
 
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
         """The model's shape for this kind of step, where the clock or caution asks for it.
@@ -367,7 +370,9 @@ class Pipeline:
                 self._kept_bytes.clear()
             self._shapes[signature] = None
             clock_asks = isinstance(self.devices, StandIns) and self.devices.needs_shape
-            if clock_asks or may_be_large(tensors(batch), _nbytes(self.parameters()), available_memory()):
+            if clock_asks or may_be_large(
+                given_tensors(batch), _nbytes(self.parameters()), available_memory()
+            ):
                 # An op that fake tensors can't run, or a look at a value: then the step itself will tell.
                 with contextlib.suppress(Exception):
                     self._shapes[signature] = inspect(self.stages, batch, loss=loss, target=target)

@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 
 from pipekit.errors import BatchError
 from pipekit.plan import micro_batch_sizes
+from pipekit.run.values import tensors
 
 Weight = str | Callable[[Any], Any]
 
@@ -41,6 +42,15 @@ def num_samples(batch: Any) -> int:
                 raise BatchError("batch_scalar", name=f"batch{path}")
             return int(leaf.shape[0])
     raise BatchError("batch_no_tensor")
+
+
+def given_tensors(value: Any) -> list[torch.Tensor]:
+    """All tensors of a batch or target, those in `run.whole` too."""
+    return [
+        tensor
+        for _, leaf in _leaves(value)[0]
+        for tensor in tensors(leaf.value if isinstance(leaf, Whole) else leaf)
+    ]
 
 
 def cut(value: Any, name: str, total: int, sizes: list[int]) -> list[Any]:
