@@ -64,6 +64,12 @@ def sharpen_sleep() -> None:
             return
 
 
+def one_thread() -> None:
+    """Let torch compute with one thread in this Python thread."""
+    torch.get_num_threads()  # or torch would read the process's default at the first op, and forget the 1
+    torch.set_num_threads(1)
+
+
 def sleep_grain(clock: Callable[[], float], sleep: Callable[[float], None]) -> float:
     """By how much a sleep of 1 ms overshoots here, in seconds: the median of 7, by the clock given."""
     overshoots = []
@@ -106,7 +112,7 @@ def _piece_time(num_workers: int, seconds: float) -> float:
     threads_before = torch.get_num_threads()
 
     def one_threaded(index: int) -> None:
-        torch.set_num_threads(1)
+        one_thread()
         work(index)
 
     workers = [

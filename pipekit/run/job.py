@@ -91,7 +91,8 @@ class Job:
 
         def walk() -> None:
             try:
-                self._walk(device)
+                with torch.enable_grad():  # whatever a stage of an earlier step left behind
+                    self._walk(device)
             except Stopped:
                 pass
             except BaseException as error:
@@ -130,7 +131,7 @@ class Job:
         try:
             self.on_span(span)
         except BaseException as cause:
-            raise named(cause, span.op, span.device) from cause
+            raise named(cause, span.op, span.device)  # noqa: B904 -- chained there
 
     def _perform(self, device: int, place: int, task: Task, inbox: Inbox, pace: WallPace) -> None:
         """Run one op and send what it made. Nothing of it stays in a local variable while the worker waits."""
@@ -140,7 +141,7 @@ class Job:
             raise
         except BaseException as cause:
             kept = self.stage_runs[task.stage].kept.get(task.micro_batch)
-            raise named(cause, task.op, device, kept) from cause
+            raise named(cause, task.op, device, kept)  # noqa: B904 -- chained there
         pace.computed(place)
         if sent is not None and task.target >= 0:
             message = Message(task.code, sent)
@@ -193,17 +194,27 @@ class Job:
 
 
 def named(cause: BaseException, op: Op, device: int, kept: Kept | None = None) -> BaseException:
-    """The error with the op, stage and device it happened in; `kept` is what the stage had received."""
-    place: dict[str, Any] = {"op": op, "stage": op.stage, "device": device}
-    if isinstance(cause, StageFault):
-        return StageError(cause.key, **place, **cause.numbers)
+    """The error that says in which op, stage and device `cause` happened, chained to it.
+
+    Args:
+        kept: what the stage had received.
+    """
     if isinstance(cause, PipekitError | KeyboardInterrupt):
-        return cause.with_traceback(None)
+        return cause
+    key, numbers = _sentence(cause, op, kept)
+    error = StageError(key, op=op, stage=op.stage, device=device, **numbers)
+    error.__cause__ = cause
+    return error
+
+
+def _sentence(cause: BaseException, op: Op, kept: Kept | None) -> tuple[str, dict[str, Any]]:
+    if isinstance(cause, StageFault):
+        return cause.key, cause.numbers
     text = f"{type(cause).__name__}: {cause}"
     found = "" if kept is None else ", ".join(str(tuple(tensor.shape)) for tensor in _received(kept))
     if op.stage > 0 and op.kind.value in "FR" and found and _is_shape_error(text):
-        return StageError("stage_shape", **place, previous=op.stage - 1, found=found, cause=text)
-    return StageError("stage_failed", **place, cause=text)
+        return "stage_shape", {"previous": op.stage - 1, "found": found, "cause": text}
+    return "stage_failed", {"cause": text}
 
 
 def _received(kept: Kept) -> list[torch.Tensor]:

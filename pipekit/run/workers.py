@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 import torch
 
-from pipekit.run.cores import sharpen_sleep
+from pipekit.run.cores import one_thread, sharpen_sleep
 
 Work = Callable[[], None]
 
@@ -91,7 +91,7 @@ class Crew:
 
 def _live(queue: SimpleQueue[Work | None], index: int, ready: list[bool], left: list[bool]) -> None:
     """A worker's life. It holds nothing of its pipeline between two works, so that one can be collected."""
-    torch.set_num_threads(1)
+    one_thread()
     sharpen_sleep()
     ready[index] = True
     CENSUS.change(alive=1)
