@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
+from torch.utils import _pytree as pytree
 
 from pipekit.errors import PartitionError
 from pipekit.plan import balance as best_balance
 from pipekit.plan.schedules import count
-from pipekit.run.values import tensors
+from pipekit.run.values import Parcel, clone_leaves, open_parcel, tensors
 
 
 def partition(
@@ -121,20 +122,19 @@ def _time_in_turn(layers: Sequence[nn.Module], example: Any, repeats: int) -> li
         parameters = [parameter for parameter in layer.parameters() if parameter.requires_grad]
         seconds = []
         for _ in range(repeats + 1):  # the first one warms up
-            given = _map(value, lambda t: t.detach().clone().requires_grad_(t.is_floating_point()))
+            leaves, spec = pytree.tree_flatten(value)
+            parcel = clone_leaves(Parcel(leaves, [], spec))
+            parcel.want_gradients()
+            given, sources = open_parcel(parcel, with_grad=True)
             begin = time.perf_counter()
             output = layer(given)
             roots = [leaf for leaf in tensors(output) if leaf.requires_grad]
-            wanted = [leaf for leaf in tensors(given) if leaf.requires_grad] + parameters
+            wanted = [source for source in sources if source is not None] + parameters
             if roots and wanted:
                 torch.autograd.grad(
                     roots, wanted, [torch.ones_like(root) for root in roots], allow_unused=True
                 )
             seconds.append(time.perf_counter() - begin)
         times.append(statistics.median(seconds[1:]))
-        value = _map(output, torch.Tensor.detach)
+        value = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, output)
     return times
-
-
-def _map(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    return torch.utils._pytree.tree_map_only(torch.Tensor, change, value)
