@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -128,7 +129,7 @@ class StageRun:
         if micro_batch in self.recomputed:
             kept.stash = parcel
             self._count(micro_batch, parcel)
-            with self._keeping_buffers(micro_batch, kept):
+            with self._keeping_buffers(micro_batch, kept) if self._slots else nullcontext():
                 return self._forward_for_value(micro_batch, parcel)
         return self._forward_for_graph(micro_batch, parcel, kept)
 
@@ -213,7 +214,7 @@ class StageRun:
     def _keeping_buffers(self, micro_batch: int, kept: Kept) -> Iterator[None]:
         """Keep the buffers that a forward is going to change, for its R; find out which these are."""
         changing = self.traits.alters_buffers
-        before = {slot: slot[0]._buffers[slot[1]] for slot in self._slots()}
+        before = {slot: slot[0]._buffers[slot[1]] for slot in self._slots}
         marks = {slot: _mark(buffer) for slot, buffer in before.items()}
         clones = {
             slot: None if buffer is None else buffer.clone()
@@ -233,6 +234,7 @@ class StageRun:
         if self.ledger is not None:
             self.ledger.keep(micro_batch, list(kept.buffers.values()))
 
+    @cached_property
     def _slots(self) -> list[_Slot]:
         return [(owner, name) for owner in self.module.modules() for name in owner._buffers]
 
