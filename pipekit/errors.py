@@ -48,7 +48,6 @@ MESSAGES: dict[str, str] = {
     "costs_negative": "{name} must be finite and at least 0, not {asked}",
     "costs_positive": "{name} must be finite and more than 0, not {asked}",
     "costs_zero": "every op takes 0 time: there is nothing to draw; give forward or backward a positive time",
-    "bandwidth_bytes": "bandwidth {bandwidth} needs to know the size of a message; give message_bytes= as well",
     "shape_stages": "the model's shape has {given} stages, but the schedule has {num_stages}; cut both alike",
     "sizes_length": "sizes lists {given} micro-batches, but the schedule has {num_micro_batches}",
     "sizes_positive": "every micro-batch needs at least one sample; sizes has {asked}",

@@ -80,11 +80,9 @@ def test_none_is_no_cost(name):
         Costs(**{name: None})
 
 
-def test_bandwidth_needs_the_size_of_a_message():
-    with pytest.raises(
-        CostsError, match="bandwidth 10 needs to know the size of a message; give message_bytes="
-    ):
-        Costs(bandwidth=10)
+def test_without_the_size_of_a_message_bandwidth_counts_messages():
+    half_a_second = simulate(gpipe(2, 1), Costs(1, 1, bandwidth=2))
+    assert half_a_second.makespan == 4 + 2 * 0.5
 
 
 def test_free_forwards_are_allowed():

@@ -30,7 +30,7 @@ class Costs:
         overhead: added to every op, whatever its size.
         latency: delay of each hop between two devices; sending keeps no device busy.
         bandwidth: bytes a second of each link; messages of one direction queue up. None: free.
-        message_bytes: what one micro-batch sends over the cut behind each stage.
+        message_bytes: what one micro-batch sends over the cut behind each stage; left at 1, bandwidth counts messages.
         unit_samples: how many samples the numbers are for.
 
     >>> Costs(forward=1, backward=2).table(num_stages=2)[:, 0].tolist()  # F B I W R
@@ -45,7 +45,7 @@ class Costs:
     overhead: float = 0.0
     latency: float = 0.0
     bandwidth: float | None = None
-    message_bytes: Number | None = None
+    message_bytes: Number = 1.0
     unit_samples: float = 1.0
 
     def __post_init__(self) -> None:
@@ -61,8 +61,6 @@ class Costs:
                 raise CostsError(
                     "costs_positive" if divides else "costs_negative", name=field.name, asked=value
                 )
-        if self.bandwidth is not None and self.message_bytes is None:
-            raise CostsError("bandwidth_bytes", bandwidth=self.bandwidth)
 
     def table(self, num_stages: int) -> npt.NDArray[np.float64]:
         """(5, S): seconds of each kind code (F B I W R) and stage, for `unit_samples` samples, without overhead."""
@@ -78,7 +76,7 @@ class Costs:
 
     def transfer(self, num_stages: int) -> npt.NDArray[np.float64]:
         """(S,): seconds that one micro-batch's message occupies the link behind each stage."""
-        if self.bandwidth is None or self.message_bytes is None:
+        if self.bandwidth is None:
             return np.zeros(num_stages)
         return per_stage("message_bytes", self.message_bytes, num_stages) / self.bandwidth
 

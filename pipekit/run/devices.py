@@ -128,7 +128,7 @@ class StandIns(Devices):
             for stage, device in enumerate(schedule.placement)
         ]
         twice = [2 * seconds for seconds in forward]
-        message = None
+        message: float | list[float] = 1.0
         if self.bandwidth is not None and shape is not None:
             # A sample's bytes; with `tick=` nothing follows the samples, so those of a mean micro-batch.
             samples = 1 if self.proportional else num_samples / schedule.num_micro_batches

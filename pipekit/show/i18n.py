@@ -198,7 +198,6 @@ ERRORS_ZH: dict[str, str] = {
     "costs_negative": "{name} 必须是有限的数，而且不能是负数，现在是 {asked}",
     "costs_positive": "{name} 必须是有限的数，而且大于 0，现在是 {asked}",
     "costs_zero": "每格活的时间都是 0，没有东西可画；请给 forward 或 backward 一个正的时间",
-    "bandwidth_bytes": "给了带宽 {bandwidth}，还要知道一次传多少；请再给 message_bytes=",
     "shape_stages": "模型切成了 {given} 段，可是排法有 {num_stages} 段；请切得一样",
     "sizes_length": "sizes 里有 {given} 小份，可是排法有 {num_micro_batches} 小份",
     "sizes_positive": "每一小份至少要有 1 道练习题；sizes 里是 {asked}",
