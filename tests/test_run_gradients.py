@@ -156,6 +156,20 @@ def test_batch_norm_counts_each_micro_batch_once(builder, checkpoint, recompute)
     assert run.relative_difference(run.gradients([model]), run.gradients([serial])) <= 1e-12
 
 
+def test_batch_norm_switched_to_training_after_a_step_in_eval_still_counts_once():
+    torch.manual_seed(2)
+    model = convnet().double().eval()
+    batch, target = (torch.randn(N, 3, 4, 4, dtype=torch.float64) for _ in range(2))
+    with pipeline_of(model, 3) as pipeline:
+        pipeline.step(plan.gpipe(3, 4, "always"), batch, target, mean_square, keep_gradients=False)
+        model.train()
+        serial = serial_micro_batches(model, batch, target, 4)
+        pipeline.step(plan.gpipe(3, 4, "always"), batch, target, mean_square)
+    assert all(
+        torch.equal(ours, theirs) for ours, theirs in zip(model.buffers(), serial.buffers(), strict=True)
+    )
+
+
 # -- several stages on one device
 
 

@@ -102,12 +102,17 @@ def test_a_stage_that_draws_for_some_pieces_only_is_recomputed_with_the_same_num
     assert all(same_bits(each, bits[0]) for each in bits)
 
 
-def test_dropouts_of_two_stages_and_two_pieces_differ():
+@pytest.mark.parametrize(
+    "drop",
+    [lambda x: functional.dropout(x, 0.5), lambda x: torch.native_dropout(x, 0.5, True)[0]],
+    ids=["takes a generator", "knows only the default one"],
+)
+def test_masks_of_two_stages_and_two_pieces_differ(drop):
     masks = {}
 
     def note(stage):
         def layer(x):
-            kept = functional.dropout(torch.ones_like(x), 0.5)
+            kept = drop(torch.ones_like(x))
             if is_real(x):
                 masks.setdefault(stage, []).append(kept)
             return x * kept
