@@ -211,6 +211,36 @@ def test_both_ends_of_a_span_are_readings_of_the_clock():
     assert (apart < 1e-3).all()
 
 
+def test_a_span_begins_and_ends_where_its_worker_looked_at_the_clock():
+    """Not one end observed and one declared: that was up to 8 points of error."""
+    draw, readings = random.Random(4), []
+    clocks = OwnClocks(lambda: draw.uniform(1e-4, 1e-3))
+
+    def clock():
+        readings.append(clocks.clock())
+        return readings[-1]
+
+    devices = run.stand_ins(2, tick=0.01, clock=clock, sleep=clocks.sleep)
+    timeline = step(plan.gpipe(2, 3), devices)[0].timeline
+    looked, spans = np.array(readings), timeline.spans
+    shifts = looked - timeline.end  # one of them is the step's origin
+    assert (
+        min(max(_farthest(ends + shift, looked) for ends in (spans.starts, spans.ends)) for shift in shifts)
+        < EXACT
+    )
+
+
+def _farthest(times, readings):
+    """How far the time farthest from any reading is from it."""
+    return float(np.abs(times[:, None] - readings[None, :]).min(axis=1).max())
+
+
+def test_late_wake_ups_move_both_ends_of_a_run_and_not_its_length():
+    result, predicted = on_own_clocks(plan.gpipe(3, 4), clocks=OwnClocks(lambda: 0.002), tick=0.01)
+    assert result.timeline.start == pytest.approx(0.002)
+    assert result.timeline.makespan == pytest.approx(predicted.makespan)
+
+
 def test_in_real_time_no_span_is_exactly_as_long_as_declared():
     result, _ = step(plan.gpipe(2, 4), run.stand_ins(2, tick=0.005))
     kinds = unpack(result.timeline.spans.codes)[0]

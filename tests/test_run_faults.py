@@ -540,9 +540,9 @@ def test_a_refused_step_has_not_spent_a_random_number(monkeypatch):
 # -- cancel
 
 
-def cancelled_while(reached, stages, devices, cancel, schedule=None, num_samples=12):
+def cancelled_once(reached, stages, devices, cancel, on_span=None):
     """Cancel a step once `reached` is set; how long the step took from then."""
-    x, y = data(num_samples)
+    x, y = data()
     with run.Pipeline(stages, devices) as pipeline:
         before = Picture(stages)
         took = []
@@ -555,11 +555,11 @@ def cancelled_while(reached, stages, devices, cancel, schedule=None, num_samples
         thread = threading.Thread(target=canceller)
         thread.start()
         with pytest.raises(Cancelled, match="gradients and buffers are as before"):
-            pipeline.step(schedule or plan.gpipe(3, 4), x, y, mean_square, on_span=lambda span: reached.set())
+            pipeline.step(plan.gpipe(3, 4), x, y, mean_square, on_span=on_span)
         took.append(time.monotonic())
         thread.join()
         assert before.same()
-        assert run.working_workers() == 0 or wait_until(lambda: run.working_workers() == 0) is None
+        wait_until(lambda: run.working_workers() == 0)
         return took[1] - took[0]
 
 
@@ -567,10 +567,11 @@ def test_a_step_is_cancelled_between_two_ops_while_it_computes():
     def slowly(x):
         time.sleep(0.02)
 
-    stages = make_stages()
+    stages, reached = make_stages(), threading.Event()
     for stage in stages:
         stage.append(Calls(on_cpu(slowly)))
-    assert cancelled_while(threading.Event(), stages, run.cpu(3), lambda p: p.cancel()) < 1.0
+    took = cancelled_once(reached, stages, run.cpu(3), lambda p: p.cancel(), lambda span: reached.set())
+    assert took < 1.0
 
 
 def test_a_step_is_cancelled_while_its_stand_ins_sleep_in_a_long_op():
@@ -579,7 +580,7 @@ def test_a_step_is_cancelled_while_its_stand_ins_sleep_in_a_long_op():
     stages = make_stages()
     stages[2].append(Calls(on_cpu(lambda x: reached.set())))
     devices = run.stand_ins(3, tick=0.02, slow={2: 400})
-    assert cancelled_while(reached, stages, devices, lambda p: p.cancel()) < 1.5
+    assert cancelled_once(reached, stages, devices, lambda p: p.cancel()) < 1.5
 
 
 def test_cancelling_twice_and_from_two_threads_is_cancelling_once():
@@ -591,7 +592,8 @@ def test_cancelling_twice_and_from_two_threads_is_cancelling_once():
         for thread in threads:
             thread.join()
 
-    cancelled_while(threading.Event(), make_stages(), run.stand_ins(3, tick=0.01), twice)
+    reached = threading.Event()
+    cancelled_once(reached, make_stages(), run.stand_ins(3, tick=0.01), twice, lambda span: reached.set())
 
 
 def test_cancel_without_a_step_or_after_it_does_nothing(devices):
@@ -696,6 +698,19 @@ def test_a_stage_that_does_not_come_back_is_named_and_the_pipeline_is_broken(int
         release.set()
     wait_until(lambda: run.live_workers() == before_workers)
     assert before.same(), "the late worker changed something"
+
+
+def test_an_on_span_that_does_not_come_back_is_a_timeout_too(devices):
+    stages, (x, y) = make_stages(), data()
+    release, before_workers = threading.Event(), run.live_workers()
+    pipeline = run.Pipeline(stages, devices, timeout=0.3)
+    try:
+        with pytest.raises(StageTimeout, match=r"0F0 did not finish within 0\.3 s"):
+            pipeline.step(plan.gpipe(3, 4), x, y, mean_square, on_span=lambda span: release.wait(30))
+        pipeline.close()
+    finally:
+        release.set()
+    wait_until(lambda: run.live_workers() == before_workers)
 
 
 # -- interrupts

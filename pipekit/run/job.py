@@ -121,9 +121,9 @@ class Job:
                 known[place] if known else sum(run.ledger.nbytes for run in runs if run.ledger)
             )
             end = pace.finish()
-            self.current[device] = None
             if self.on_span is not None:
                 self._tell(Span(task.op, device, pace.began - self.origin, end - self.origin))
+            self.current[device] = None
         pace.close()
 
     def _tell(self, span: Span) -> None:
