@@ -94,6 +94,17 @@ def test_of_many_drawings_only_the_latest_counts():
     assert len(drawn) <= 8  # 0.2 to 0.5 s of asking, ten times a second
 
 
+def test_what_is_slow_to_draw_waits_until_the_slider_rests():
+    drawn = []
+    latest = Latest(lambda: drawn.append(time.monotonic()), quiet=0.2)
+    for _ in range(20):
+        latest.ask()
+        time.sleep(0.02)
+    asked = time.monotonic()
+    latest.settle()
+    assert len(drawn) == 1 and drawn[0] > asked
+
+
 def test_drawing_that_fails_tells_who_waits_for_it():
     def fail():
         raise ValueError("no font")

@@ -148,6 +148,7 @@ class Experiment:
         data = digits()
         self.batch, self.target = data.train_images[: self.batch_size], data.train_labels[: self.batch_size]
         self._shapes: dict[int, plan.ModelShape | None] = {}
+        self._devices: dict[int, run.StandIns] = {}
         self._families: dict[Settings, dict[int, plan.Timeline]] = {}
 
     @property
@@ -156,8 +157,10 @@ class Experiment:
         return self.batch_time / 4
 
     def devices(self, num_devices: int) -> run.StandIns:
-        """K slow devices played by the CPU."""
-        return run.stand_ins(num_devices, batch_time=self.batch_time)
+        """K slow devices played by the CPU; the same ones every time, since they look at this machine's clock once."""
+        if num_devices not in self._devices:
+            self._devices[num_devices] = run.stand_ins(num_devices, batch_time=self.batch_time)
+        return self._devices[num_devices]
 
     def predict(self, settings: Settings) -> Prediction:
         """What these devices should do with these settings; takes milliseconds.
@@ -194,7 +197,6 @@ class Experiment:
 
         The parameters change once, at the very end: a run that fails or is cancelled has changed nothing.
         """
-        watch.phase("preparing")
         prediction = self.predict(settings)
         with self._open(settings.num_stages, watch) as pipeline:
             schedule = settings.build()
@@ -265,7 +267,11 @@ class Experiment:
     @contextmanager
     def _open(self, num_stages: int, watch: Watch) -> Iterator[run.Pipeline]:
         """The cut model on its devices; as long as it's open, the watcher can cancel it."""
-        with run.Pipeline(run.partition(self.model, num_stages), self.devices(num_stages)) as pipeline:
+        devices = self.devices(num_stages)
+        _ = (
+            devices.grain
+        )  # looked at now, before a watcher draws: drawing makes this machine's clock look coarse
+        with run.Pipeline(run.partition(self.model, num_stages), devices) as pipeline:
             watch.pipeline(pipeline)
             try:
                 yield pipeline

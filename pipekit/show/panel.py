@@ -94,10 +94,13 @@ class Latest:
     """Draws in the background, at most ten times a second; of many requests only the latest counts.
 
     A thread lives only while there is something to draw.
+
+    Args:
+        quiet: seconds without a new request before it draws; what is slow to draw stays out of a moving slider's way.
     """
 
-    def __init__(self, draw: Callable[[], None]) -> None:
-        self._draw = draw
+    def __init__(self, draw: Callable[[], None], quiet: float = 0.0) -> None:
+        self._draw, self._quiet = draw, quiet
         self._lock = threading.Lock()
         self._asked = False
         self._thread: threading.Thread | None = None
@@ -121,6 +124,11 @@ class Latest:
 
     def _main(self) -> None:
         while self._wanted():
+            while self._quiet:
+                time.sleep(self._quiet)
+                if not self._asked:
+                    break
+                self._asked = False
             try:
                 self._draw()
             except Exception as error:  # kept for settle(); a thread has nobody to tell

@@ -233,9 +233,11 @@ def test_a_class_predicts_trains_stops_and_sweeps(open_notebook, screenshot, lan
 
     curve = page.locator(".pipekit-room img").last
     before = curve.get_attribute("src")
+    one_more = "before => [...document.querySelectorAll('.pipekit-room img')].at(-1).src !== before"
     press(page, words["sweep"])
+    page.wait_for_function(one_more, arg=before)
     status(page, words["finished"])
-    assert curve.get_attribute("src") != before
+    page.wait_for_timeout(500)  # the last point
     curve.scroll_into_view_if_needed()
     screenshot(page, f"{lang}-swept")
 

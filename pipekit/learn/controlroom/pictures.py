@@ -140,6 +140,7 @@ STYLE = """<style>
 .pipekit-room .pipekit-figures { border-collapse: collapse; }
 .pipekit-room .pipekit-figures th { font-weight: normal; opacity: 0.75; }
 .pipekit-room .pipekit-figures :is(th, td) { text-align: right; padding: 0 22px 0 0; font-size: 17px; }
+.pipekit-room .pipekit-figures :is(th, td):last-child { min-width: 130px; }
 .pipekit-room .pipekit-figures td:first-child { text-align: left; }
 .pipekit-room .pipekit-figures td:last-child { font-weight: bold; }
 </style>"""

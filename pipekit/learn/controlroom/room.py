@@ -77,7 +77,7 @@ class ControlRoom(show.Panel):
         self._live = _Live()
         self._pipeline: Pipeline | None = None
         self._status: tuple[str, dict[str, Any]] = ("idle_status", {})
-        self._charts = show.Latest(self._draw_charts)
+        self._charts = show.Latest(self._draw_charts, quiet=0.2)
         self._progress = show.Latest(self._draw_progress)
         self._make_widgets()
         super().__init__(self._arranged(), lang=lang)
@@ -306,21 +306,22 @@ class ControlRoom(show.Panel):
         """Run work in the background; whatever becomes of it, say so and leave the panel usable."""
         self.stop()
         self._live = _Live(settings.key(), num_ops)
+        self._status = ("preparing", {})
+        self._say_status()
 
         def whole(current: show.Run[T]) -> T:
             began = time.monotonic()
             try:
+                self._charts.settle()  # drawing would disturb the clock
                 result = work(self._watch(current))
-                self._status = ("finished", {"seconds": time.monotonic() - began})
-                return result
             except Cancelled:
-                self._status = ("cancelled", {})
+                self._end("cancelled")
                 raise
             except BaseException as error:
-                self._status = ("failed", {"error": error})
+                self._end("failed", error=error)
                 raise
-            finally:
-                self._end()
+            self._end("finished", seconds=time.monotonic() - began)
+            return result
 
         self._usable(False)
         return self.start(whole, on_cancel=self._cancel_pipeline)
@@ -349,11 +350,9 @@ class ControlRoom(show.Panel):
         with self.lock:
             for outcome in outcomes:
                 known = self.outcomes.get(outcome.key)
-                if (
-                    outcome.trained or known is None or not known.trained
-                ):  # a sweep's step knows less than a run
+                if outcome.trained or known is None or not known.trained:  # a run knows more than a sweep
                     self.outcomes[outcome.key] = outcome
-        self._charts.ask()
+        self._draw_charts()  # here, between two steps: in the background it would disturb the next one's clock
 
     def _set_pipeline(self, pipeline: Pipeline | None) -> None:
         self._pipeline = pipeline
@@ -368,9 +367,12 @@ class ControlRoom(show.Panel):
         self.cancel_button.disabled = usable
         self.bar.layout.display = "none" if usable else None
 
-    def _end(self) -> None:
-        self._progress.settle()
-        self._live = _Live()
-        self._usable(True)
-        self.refresh()
-        self._charts.settle()
+    def _end(self, status: str, **numbers: Any) -> None:
+        """Show the result whole before saying how it ended; the panel can be used again."""
+        try:
+            self._progress.settle()
+        finally:
+            self._live = _Live()
+            self._status = (status, numbers)
+            self._usable(True)
+            self.refresh()
