@@ -57,10 +57,9 @@ def token_mean(output, target):
 
 def masked_mean(output, target):
     """The same by hand; its gradient over no token is nan, and not only its value."""
-    losses = functional.cross_entropy(
-        output.flatten(0, 1), target.flatten(), ignore_index=-100, reduction="none"
-    )
-    return losses.sum() / (target != -100).sum()
+    mask = (target != -100).flatten()
+    losses = functional.cross_entropy(output.flatten(0, 1), target.clamp(min=0).flatten(), reduction="none")
+    return (losses * mask).sum() / mask.sum()
 
 
 def counted(target):
