@@ -580,7 +580,12 @@ def test_a_step_is_cancelled_while_its_stand_ins_sleep_in_a_long_op():
     stages = make_stages()
     stages[2].append(Calls(on_cpu(lambda x: reached.set())))
     devices = run.stand_ins(3, tick=0.02, slow={2: 400})
-    assert cancelled_once(reached, stages, devices, lambda p: p.cancel()) < 1.5
+
+    def once_it_sleeps(pipeline):
+        time.sleep(0.2)
+        pipeline.cancel()
+
+    assert cancelled_once(reached, stages, devices, once_it_sleeps) < 1.5
 
 
 def test_cancelling_twice_and_from_two_threads_is_cancelling_once():
@@ -676,15 +681,17 @@ def test_a_stage_that_does_not_come_back_is_named_and_the_pipeline_is_broken(int
     before_workers = run.live_workers()
     stages, (x, y) = make_stages(), data()
     release = threading.Event()
+    pipeline = run.Pipeline(stages, run.stand_ins(3, tick=0.002))
+    pipeline.step(plan.gpipe(3, 4), x, y, mean_square, keep_gradients=False)  # torch's first op may take long
+    pipeline.timeout = 0.5
     stages[1].append(Calls(on_cpu(lambda x: release.wait(30) and None)))
-    pipeline = run.Pipeline(stages, run.stand_ins(3, tick=0.002), timeout=0.3)
     try:
         before = Picture(stages)
         began = time.monotonic()
         with pytest.raises(StageTimeout) as caught:
             pipeline.step(plan.gpipe(3, 4), x, y, mean_square)
         assert time.monotonic() - began < 10
-        assert "1F0 did not finish within 0.3 s (stage 1, device 1)" in str(caught.value)
+        assert "1F0 did not finish within 0.5 s (stage 1, device 1)" in str(caught.value)
         assert before.same()
         with pytest.raises(PlacementError, match=r"broken: 1F0 did not finish .* make a new one"):
             pipeline.step(plan.gpipe(3, 4), x, y, mean_square)
@@ -696,6 +703,7 @@ def test_a_stage_that_does_not_come_back_is_named_and_the_pipeline_is_broken(int
         assert all(thread.daemon for thread in left)
     finally:
         release.set()
+        pipeline.close()
     wait_until(lambda: run.live_workers() == before_workers)
     assert before.same(), "the late worker changed something"
 
@@ -703,13 +711,15 @@ def test_a_stage_that_does_not_come_back_is_named_and_the_pipeline_is_broken(int
 def test_an_on_span_that_does_not_come_back_is_a_timeout_too(devices):
     stages, (x, y) = make_stages(), data()
     release, before_workers = threading.Event(), run.live_workers()
-    pipeline = run.Pipeline(stages, devices, timeout=0.3)
+    pipeline = run.Pipeline(stages, devices)
+    pipeline.step(plan.gpipe(3, 4), x, y, mean_square)
+    pipeline.timeout = 0.5
     try:
-        with pytest.raises(StageTimeout, match=r"0F0 did not finish within 0\.3 s"):
+        with pytest.raises(StageTimeout, match=r"0F0 did not finish within 0\.5 s"):
             pipeline.step(plan.gpipe(3, 4), x, y, mean_square, on_span=lambda span: release.wait(30))
-        pipeline.close()
     finally:
         release.set()
+        pipeline.close()
     wait_until(lambda: run.live_workers() == before_workers)
 
 
