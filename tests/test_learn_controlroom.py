@@ -13,7 +13,7 @@ from pipekit import plan
 from pipekit.errors import Cancelled, PartitionError, StageError
 from pipekit.learn import ControlRoom, Experiment, Settings, mlp
 from pipekit.learn.controlroom import pictures
-from pipekit.show import say
+from pipekit.show import fonts, say
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = 0.04  # batch_time in seconds: a micro-batch of 16 takes 10 ms
@@ -215,6 +215,13 @@ def test_uneven_pieces_are_explained(room):
         plan.bubble_fraction(room.experiment.predict(room.settings).timeline) - plan.formula_bubble(4, 7)
     )
     assert (say("formula_gap", "en") in room.figures.value) == (uneven > pictures.FORMULA_GAP)
+
+
+def test_a_machine_without_a_chinese_font_gets_a_hint_and_no_empty_boxes(monkeypatch):
+    monkeypatch.setattr(fonts, "chinese", lambda: None)
+    room = ControlRoom("zh", Experiment(batch_time=QUICK))
+    assert say("font_hint", "zh") in room.evidence.value
+    room.settle()
 
 
 def test_a_still_picture_and_words_stand_in_for_the_panel(room):

@@ -1,13 +1,17 @@
 """Words: every one in both languages, every error with a Chinese sentence, counting in one place."""
 
 import string
+from pathlib import Path
 
 import pytest
 
 from pipekit.errors import MESSAGES, PartitionError
-from pipekit.plan import Timeline
+from pipekit.plan import Kind, Timeline
 from pipekit.show import devices_line, number, say, sentence
 from pipekit.show.i18n import ERRORS_ZH, WORDS
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ("predicted", "measured", "shared")
 
 
 def placeholders(text: str) -> set[str]:
@@ -26,8 +30,15 @@ def test_an_error_names_the_same_numbers_in_both_languages(key):
 @pytest.mark.parametrize("key", WORDS)
 def test_words_name_the_same_numbers_in_both_languages(key):
     chinese, english = WORDS[key]
-    assert placeholders(chinese) <= placeholders(english) or key == "font_hint"
-    assert placeholders(english) <= placeholders(chinese) or key == "font_hint"
+    assert placeholders(chinese) == placeholders(english)
+
+
+def test_every_word_is_used():
+    own = ROOT / "pipekit" / "show" / "i18n.py"
+    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "pipekit").rglob("*.py") if file != own]
+    text = "".join([*sources, own.read_text(encoding="utf-8").partition("WORDS:")[0]]).replace("'", '"')
+    built = {f"kind_{kind.value}" for kind in Kind} | {f"source_{source}" for source in SOURCES}
+    assert [key for key in WORDS if f'"{key}"' not in text and key not in built] == []
 
 
 @pytest.mark.parametrize("key", WORDS)

@@ -88,7 +88,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "kind_R": ("擦掉重算", "recompute"),
     "idle": ("闲着", "idle"),
     "bubble_note": ("气泡 {percent:.1f}%", "bubble {percent:.1f}%"),
-    "font_hint": ("", "(no Chinese font found on this machine: pictures are labelled in English)"),
+    "font_hint": (
+        "这台机器上没有中文字体，所以图里是英文：装上 Noto Sans CJK，或者运行 pip install pylopdf-fonts-zh-cn。",
+        "This machine has no Chinese font, so pictures are in English: install Noto Sans CJK or pylopdf-fonts-zh-cn.",
+    ),
     # -- charts
     "bubble_title": (
         "切得越细，气泡越小（K = {num_devices}）",
@@ -117,7 +120,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "train": ("训练一次（约 {seconds} 秒）", "Train once (about {seconds} s)"),
     "sweep": ("试 M = {counts}（约 {seconds} 秒）", "Try M = {counts} (about {seconds} s)"),
     "cancel": ("停", "Stop"),
-    "language": ("语言", "Language"),
     "idle_status": ("先拖动旋钮看一看，再真的训练。", "Move the sliders, then really train."),
     "preparing": ("正在准备：切模型，热身……", "Getting ready: cutting the model, warming up …"),
     "checking": (
@@ -136,7 +138,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "foreign_error": ("{name}：{words}", "{name}: {words}"),
     "figure_bubble": ("气泡 = 闲着的时间 ÷（显卡数 × 总时间）", "Bubble = idle time / (GPUs × total time)"),
     "formula": ("公式 (K-1)/(M+K-1)", "formula (K-1)/(M+K-1)"),
-    "formula_void": ("公式不管这种排法", "no formula here"),
     "simulated": ("算出来的", "predicted"),
     "measured": ("测到的", "measured"),
     "figure_makespan": ("总共用了", "Total time"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -154,13 +155,13 @@ class Panel(ipywidgets.VBox):
         self.current: Run[Any] | None = None
         super().__init__(children, **traits)
 
+    @abstractmethod
     def picture_png(self) -> bytes:
         """What the panel shows, as PNG."""
-        raise NotImplementedError
 
+    @abstractmethod
     def picture_text(self) -> str:
         """What the panel shows, in words and letters."""
-        raise NotImplementedError
 
     def start(self, work: Callable[[Run[T]], T], on_cancel: Callable[[], None] | None = None) -> Run[T]:
         """Run work in the background; a run that is still going is cancelled first, and waited for."""

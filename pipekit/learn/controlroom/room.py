@@ -22,6 +22,7 @@ from pipekit.learn.controlroom import pictures
 from pipekit.learn.experiment import Experiment, Outcome, Prediction, Settings, Watch
 from pipekit.run import Pipeline
 from pipekit.show import say
+from pipekit.show.fonts import drawn_language
 
 T = TypeVar("T")
 MOST_STAGES, MOST_MICRO_BATCHES = 8, 32
@@ -134,7 +135,7 @@ class ControlRoom(show.Panel):
         with self.lock:
             prediction, outcome = self.experiment.predict(self.settings), self.outcome
             rows = pictures.figures(prediction, outcome, self.experiment.slot, self.lang)
-            said = [*pictures.sentences(prediction, outcome, self.lang), self._evidence()]
+            said = [*pictures.sentences(prediction, outcome, self.lang), *self._evidence()]
             measured = None if outcome is None else outcome.timeline
             return pictures.words(prediction, measured, rows, said, self.lang)
 
@@ -235,7 +236,7 @@ class ControlRoom(show.Panel):
             rows = pictures.figures(prediction, self.outcome, self.experiment.slot, self.lang)
             said = pictures.sentences(prediction, self.outcome, self.lang)
             self.figures.value = pictures.table(rows, self.lang) + pictures.lines(said)
-            self.evidence.value = pictures.lines([self._evidence()])
+            self.evidence.value = pictures.lines(self._evidence())
             seconds = math.ceil(self.experiment.seconds(prediction))
             self.train_button.description = say("train", self.lang, seconds=seconds)
             self._say_status()
@@ -291,8 +292,10 @@ class ControlRoom(show.Panel):
             numbers = {"why": show.sentence(numbers["error"], self.lang)}
         self.status.value = f'<div role="status">{pictures.lines([say(key, self.lang, **numbers)])}</div>'
 
-    def _evidence(self) -> str:
-        return pictures.evidence(self.num_stages, self.outcome, self.experiment.slot, self.lang)
+    def _evidence(self) -> list[str]:
+        line = pictures.evidence(self.num_stages, self.outcome, self.experiment.slot, self.lang)
+        hint = [] if drawn_language(self.lang) == self.lang else [say("font_hint", self.lang)]
+        return [line, *hint]
 
     # -- running
 
