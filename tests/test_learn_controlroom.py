@@ -94,6 +94,17 @@ def test_a_run_measures_and_changes_the_parameters_once(room):
     assert all(parameter.grad is None for parameter in after)
 
 
+def test_batch_norm_is_not_the_same_in_pieces_and_is_counted_once_a_step():
+    blocks = [nn.Sequential(nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU()) for _ in range(3)]
+    model = nn.Sequential(nn.Flatten(), *blocks, nn.Linear(64, 10))
+    room = ControlRoom("en", Experiment(model=model, batch_time=QUICK))
+    outcome = room.run().wait(timeout=60)
+    assert not outcome.same
+    assert "Not the same result" in room.figures.value
+    assert int(blocks[0][1].num_batches_tracked) == 4  # 4 micro-batches of the one step that trained
+    room.settle()
+
+
 def test_what_was_measured_is_shown_and_found_again(room):
     waiting = room.grid.value
     outcome = room.run().wait(timeout=60)
@@ -141,6 +152,7 @@ def test_cancel_undoes_and_leaves_the_room_usable():
         room.wait(timeout=10)
     assert time.monotonic() - began < 2
     assert run.done and "停下了" in room.status.value
+    assert all(parameter.grad is None for parameter in room.experiment.model.parameters())
     assert all(torch.equal(a, b) for a, b in zip(before, room.experiment.model.parameters(), strict=True))
     assert not room.train_button.disabled
     room.settle()

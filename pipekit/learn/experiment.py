@@ -207,7 +207,10 @@ class Experiment:
                 pipeline, schedule, self.batch, self.target, self.loss, steps=STEPS, on_span=watch.span,
                 on_step=lambda done, _: watch.phase("measuring", step=min(done + 1, STEPS), steps=STEPS),
             )  # fmt: skip
-        loss_after = self._change_parameters()
+            # `measure` has left the first step's gradients where they were: they change the parameters now.
+            torch.optim.SGD(self.model.parameters(), lr=LEARNING_RATE).step()
+        with one_thread():
+            loss_after = float(self._whole().detach())
         return Outcome(settings, prediction, measured.median, difference, float(first.loss), loss_after)
 
     def sweep(
@@ -224,10 +227,11 @@ class Experiment:
                 watch.phase("sweeping", count=asked.num_micro_batches)
                 prediction = self.predict(asked)
                 result, difference = self._checked_step(pipeline, asked.build(), watch)
+                if result.overruns:  # a step that overran measures nothing: once more
+                    result, difference = self._checked_step(pipeline, asked.build(), watch)
                 if index > 0:  # the first one only warms up
                     outcomes.append(Outcome(asked, prediction, result, difference, float(result.loss)))
                     keep(outcomes[-1:])
-        self.model.zero_grad()
         return outcomes
 
     def family(self, settings: Settings) -> dict[int, plan.Timeline]:
@@ -268,15 +272,15 @@ class Experiment:
     def _open(self, num_stages: int, watch: Watch) -> Iterator[run.Pipeline]:
         """The cut model on its devices; as long as it's open, the watcher can cancel it."""
         devices = self.devices(num_stages)
-        _ = (
-            devices.grain
-        )  # looked at now, before a watcher draws: drawing makes this machine's clock look coarse
+        # Looked at now, before a watcher draws: drawing would make this machine's clock look coarse.
+        _ = devices.grain
         with run.Pipeline(run.partition(self.model, num_stages), devices) as pipeline:
             watch.pipeline(pipeline)
             try:
                 yield pipeline
             finally:
                 watch.pipeline(None)
+                self.model.zero_grad()
 
     def _checked_step(
         self, pipeline: run.Pipeline, schedule: plan.Schedule, watch: Watch
@@ -286,15 +290,13 @@ class Experiment:
         result = pipeline.step(schedule, self.batch, self.target, self.loss, on_span=watch.span)
         parameters = list(self.model.parameters())
         with one_thread():
-            uncut = torch.autograd.grad(self.loss(self.model(self.batch), self.target), parameters)
+            uncut = torch.autograd.grad(self._whole(), parameters, allow_unused=True)
         return result, run.relative_difference([p.grad for p in parameters], list(uncut))
 
-    def _change_parameters(self) -> float:
-        """Change each parameter once, and say what the loss is now."""
-        torch.optim.SGD(self.model.parameters(), lr=LEARNING_RATE).step()
-        self.model.zero_grad()
-        with torch.no_grad():
-            return float(self.loss(self.model(self.batch), self.target))
+    def _whole(self) -> torch.Tensor:
+        """The uncut model's loss, shape (); its buffers (a BatchNorm's statistics) stay as they were."""
+        buffers = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
+        return self.loss(torch.func.functional_call(self.model, buffers, (self.batch,)), self.target)
 
 
 def _seeded(make: Callable[[], nn.Sequential]) -> nn.Sequential:
