@@ -14,7 +14,7 @@ from pipekit.plan import ModelShape, StageShape
 from pipekit.plan.ops import B, F, I, R, W
 from pipekit.run import cores
 from pipekit.run import devices as devices_module
-from pipekit.run.engine import _declared
+from pipekit.run.pace import declared_times
 
 TWO_ON_EACH = plan.Schedule(  # stages 0 and 2 on device 0, 1 and 3 on device 1
     ["0F0 2F0 2B0 0B0", "1F0 3F0 3B0 1B0"], placement=[0, 1, 0, 1]
@@ -45,7 +45,7 @@ def seconds(devices, schedule, num_samples, shape=None):
     """Declared seconds of every op, by its text."""
     costs = devices.costs(schedule, num_samples, shape)
     sizes = plan.micro_batch_sizes(num_samples, schedule.num_micro_batches)
-    declared, _ = _declared(schedule, sizes, costs, devices.proportional)
+    declared, _ = declared_times(schedule, sizes, costs, devices.proportional)
     return {
         str(op): time
         for lane, times in zip(schedule.lanes, declared, strict=True)
@@ -57,7 +57,7 @@ def links(devices, schedule, num_samples, shape):
     """Seconds that every op's message occupies its link."""
     costs = devices.costs(schedule, num_samples, shape)
     sizes = plan.micro_batch_sizes(num_samples, schedule.num_micro_batches)
-    _, transfer = _declared(schedule, sizes, costs, devices.proportional)
+    _, transfer = declared_times(schedule, sizes, costs, devices.proportional)
     return {
         str(op): time
         for lane, times in zip(schedule.lanes, transfer, strict=True)
@@ -159,7 +159,7 @@ def test_latency_is_declared_as_given():
     assert run.stand_ins(2, tick=1, latency=0.25).costs(plan.gpipe(2, 2), 4, None).latency == 0.25
 
 
-def test_a_prediction_is_the_simulation_of_what_is_declared():
+def test_a_prediction_is_the_simulation_of_what_isdeclared_times():
     devices = run.stand_ins(3, batch_time=0.3, slow={1: 2.0}, overhead=0.002, latency=0.004)
     schedule = plan.one_f_one_b(3, 4, "always", "early")
     with run.Pipeline(linear_stages(3), devices) as pipeline:

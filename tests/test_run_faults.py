@@ -746,13 +746,13 @@ def test_an_interrupt_between_the_last_op_and_the_commit_undoes_the_step_too(int
     stages, (x, y) = make_stages(), data()
     with run.Pipeline(stages, run.stand_ins(3, tick=0.002)) as pipeline:
         before = Picture(stages)
-        real = engine.Pipeline._result
+        real = engine.read_result
 
-        def interrupted(self, *arguments):
+        def interrupted(*arguments):
             signal.raise_signal(signal.SIGINT)
-            return real(self, *arguments)
+            return real(*arguments)
 
-        monkeypatch.setattr(engine.Pipeline, "_result", interrupted)
+        monkeypatch.setattr(engine, "read_result", interrupted)
         with pytest.raises(KeyboardInterrupt):
             pipeline.step(plan.gpipe(3, 4), x, y, mean_square)
         assert before.same()

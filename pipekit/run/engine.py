@@ -1,17 +1,11 @@
-"""The engine: one worker a device walks its lane; the gradients that come out are the whole model's.
-
-with Pipeline(stages, devices) as pipeline:
-    result = pipeline.step(schedule, batch, target, loss)
-"""
+"""The engine: one worker a device walks its lane; the gradients that come out are the whole model's."""
 
 from __future__ import annotations
 
 import contextlib
-import statistics
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -22,13 +16,11 @@ from torch import nn
 from pipekit.errors import (
     Cancelled,
     DeviceError,
-    LossError,
     PartitionError,
     PlacementError,
     StageTimeout,
 )
-from pipekit.plan import Costs, ModelShape, Schedule, Spans, Timeline, peak_activations, simulate
-from pipekit.plan.ops import F, unpack
+from pipekit.plan import Costs, ModelShape, Schedule, Timeline, peak_activations, simulate
 from pipekit.run.budget import Projection, may_be_large, refuse_over
 from pipekit.run.cores import available_memory
 from pipekit.run.devices import Cuda, Devices, StandIns
@@ -38,29 +30,18 @@ from pipekit.run.job import Job, MakePace, OnSpan
 from pipekit.run.keyed import draw_key
 from pipekit.run.lanes import Lanes, lanes_of
 from pipekit.run.ledger import Ledger
-from pipekit.run.microbatch import Weight, cut, given_tensors, num_samples, sizes_of, weights
-from pipekit.run.pace import CudaPace, StandInPace, WallPace
+from pipekit.run.microbatch import Weight, given_tensors, num_samples, sizes_of
+from pipekit.run.pace import CudaPace, StandInPace, WallPace, declared_times
 from pipekit.run.partition import check_stages
-from pipekit.run.result import Memory, Slip, StepResult
-from pipekit.run.stage import Caller, Head, StageRun, Traits
+from pipekit.run.pieces import Loss, Pieces, cut_batch
+from pipekit.run.result import StepResult, read_result
+from pipekit.run.stage import Caller, StageRun, Traits
 from pipekit.run.transaction import Transaction
-from pipekit.run.values import Parcel, storage_key
+from pipekit.run.values import nbytes, storage_key
 from pipekit.run.workers import CENSUS, Crew
 
-Loss = Callable[..., torch.Tensor]
 _Flags = tuple[tuple[bool, ...], ...]  # training or evaluating, module by module, stage by stage
 TIMEOUT = 600.0  # seconds in one op before a step gives up
-
-
-@dataclass(slots=True)
-class _Pieces:
-    """A mini-batch cut for one schedule."""
-
-    total: int
-    sizes: list[int]
-    inputs: list[Parcel]
-    head: Head
-    outside: set[int]  # storages of batch and target
 
 
 class Pipeline:
@@ -221,7 +202,8 @@ class Pipeline:
         keep_gradients: bool,
     ) -> StepResult:
         lanes = self._fit(schedule)
-        pieces = self._cut(schedule, batch, target, loss, weight)
+        ends = (self.devices.torch_device(device) for device in (self.placement[0], self.placement[-1]))
+        pieces = cut_batch(schedule, batch, target, loss, weight, *ends)
         modules = [list(stage.modules()) for stage in self.stages]
         flags = tuple(tuple(module.training for module in of_stage) for of_stage in modules)
         signature = self._signature(schedule, batch, target, loss, flags)
@@ -236,7 +218,9 @@ class Pipeline:
                 job.cancel()
             transaction.begin()
             self._run(job)
-            result = self._result(job, schedule, pieces, signature)
+            result = read_result(job, schedule, pieces, self.devices, self.stages)
+            if signature not in self._kept_bytes:
+                self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
             job.drop_graphs()
             if guard.hit:
                 raise Cancelled("cancelled")
@@ -328,27 +312,6 @@ class Pipeline:
             )
         return lanes_of(schedule)
 
-    def _cut(self, schedule: Schedule, batch: Any, target: Any, loss: Loss, weight: Weight) -> _Pieces:
-        total = num_samples(batch)
-        sizes = sizes_of(total, schedule.num_micro_batches)
-        targets = cut(target, "target", total, sizes)
-        first, last = (
-            self.devices.torch_device(self.placement[0]),
-            self.devices.torch_device(self.placement[-1]),
-        )
-        inputs = []
-        for piece in cut(batch, "batch", total, sizes):
-            leaves, spec = torch.utils._pytree.tree_flatten(piece)
-            moved = [leaf.to(first) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-            inputs.append(Parcel(moved, [False] * len(leaves), spec))
-        if last.type != "cpu":
-            targets = [
-                torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to(last), t) for t in targets
-            ]
-        head = Head(loss, targets, weights(weight, targets, sizes), has_target=target is not None)
-        outside = {storage_key(tensor) for tensor in [*given_tensors(batch), *given_tensors(target)]}
-        return _Pieces(total, sizes, inputs, head, outside)
-
     def _signature(self, schedule: Schedule, batch: Any, target: Any, loss: Loss, flags: _Flags) -> Any:
         """What decides a step's memory: schedule, shapes, training flags, what is frozen, autocast."""
         shapes = tuple(
@@ -356,7 +319,7 @@ class Pipeline:
         )
         autocasts = Caller.now().autocasts
         trained = tuple(parameter.requires_grad for stage in self.stages for parameter in stage.parameters())
-        return schedule, shapes, flags, trained, autocasts, id(loss)
+        return schedule, shapes, flags, trained, autocasts, _same_loss(loss)
 
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
         """The model's shape for this kind of step, where the clock or caution asks for it.
@@ -371,7 +334,7 @@ class Pipeline:
             self._shapes[signature] = None
             clock_asks = isinstance(self.devices, StandIns) and self.devices.needs_shape
             if clock_asks or may_be_large(
-                given_tensors(batch), _nbytes(self.parameters()), available_memory()
+                given_tensors(batch), nbytes(self.parameters()), available_memory()
             ):
                 # An op that fake tensors can't run, or a look at a value: then the step itself will tell.
                 with contextlib.suppress(Exception):
@@ -385,7 +348,7 @@ class Pipeline:
         return shape
 
     def _check_memory(
-        self, signature: Any, schedule: Schedule, pieces: _Pieces, shape: ModelShape | None
+        self, signature: Any, schedule: Schedule, pieces: Pieces, shape: ModelShape | None
     ) -> None:
         """Refuse, before it starts, what would be killed half-way."""
         if shape is None or signature in self._kept_bytes:
@@ -407,7 +370,7 @@ class Pipeline:
         self,
         lanes: Lanes,
         schedule: Schedule,
-        pieces: _Pieces,
+        pieces: Pieces,
         signature: Any,
         flags: _Flags,
         costs: Costs | None,
@@ -440,17 +403,17 @@ class Pipeline:
         make_pace = self._paces(lanes, schedule, pieces, costs)
         projection = None
         if known is None and not isinstance(self.devices, Cuda):
-            projection = Projection(schedule, pieces.sizes, _nbytes(self.parameters()), available_memory())
+            projection = Projection(schedule, pieces.sizes, nbytes(self.parameters()), available_memory())
         return Job(lanes, runs, pieces.inputs, make_pace, known, projection, on_span)
 
-    def _paces(self, lanes: Lanes, schedule: Schedule, pieces: _Pieces, costs: Costs | None) -> MakePace:
+    def _paces(self, lanes: Lanes, schedule: Schedule, pieces: Pieces, costs: Costs | None) -> MakePace:
         """How each worker makes its lane's clock."""
         devices = self.devices
         if isinstance(devices, Cuda):
             return lambda device, _: CudaPace(devices.torch_device(device), torch.cuda.current_stream(device))
         if not isinstance(devices, StandIns) or costs is None:
             return lambda device, _: WallPace()
-        declared, transfer = _declared(schedule, pieces.sizes, costs, devices.proportional)
+        declared, transfer = declared_times(schedule, pieces.sizes, costs, devices.proportional)
         devices.check_grain(min(min(times) for times in declared if times))
 
         def stopped() -> bool:
@@ -460,55 +423,6 @@ class Pipeline:
         return lambda device, origin: StandInPace(
             devices, declared[device], transfer[device], stopped, origin
         )
-
-    # -- after a step
-
-    def _result(self, job: Job, schedule: Schedule, pieces: _Pieces, signature: Any) -> StepResult:
-        losses = [job.losses[index].reshape(()) for index in range(schedule.num_micro_batches)]
-        together = torch.stack([loss.to(losses[-1].device) for loss in losses])
-        weight = torch.tensor(pieces.head.weights, dtype=together.dtype, device=together.device)
-        weighed = torch.where(
-            weight == 0, 0, together * weight
-        )  # the mean over a piece without any token is nan
-        finite = torch.isfinite(weighed)
-        if not bool(finite.all()):
-            bad = int((~finite).nonzero()[0])
-            raise LossError("loss_not_finite", micro_batch=bad, loss=float(together[bad]))
-        if signature not in self._kept_bytes:
-            self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
-        starts = [np.array(pace.starts) - job.origin for pace in job.paces]
-        ends = [np.array(pace.ends) - job.origin for pace in job.paces]
-        memory = self._memory(job, ends)
-        counts = [len(lane) for lane in schedule.lanes]
-        timeline = Timeline(
-            Spans(
-                np.concatenate([lane.codes for lane in schedule.lanes]),
-                np.repeat(np.arange(self.num_devices), counts),
-                np.concatenate(starts),
-                np.concatenate(ends),
-            ),
-            self.num_devices,
-            source=self.devices.source,
-            devices=self.devices.label(),
-            memory=memory,
-        )
-        slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]
-        overruns = sum(len(pace.overruns) for pace in job.paces)
-        slip = Slip(statistics.median(slips), max(slips))
-        return StepResult(weighed.sum(), timeline, memory, overruns, slip, pieces.total)
-
-    def _memory(self, job: Job, ends: list[np.ndarray]) -> Memory:
-        curves = [
-            np.stack([end, log.kept_bytes, log.waiting_bytes], axis=1)
-            for end, log in zip(ends, job.logs, strict=True)
-        ]
-        parameters, buffers, gradients = ([0] * self.num_devices for _ in range(3))
-        for stage, device in zip(self.stages, self.placement, strict=True):
-            parameters[device] += _nbytes(stage.parameters())
-            buffers[device] += _nbytes(stage.buffers())
-            gradients[device] += _nbytes(p.grad for p in stage.parameters() if p.grad is not None)
-        kept, waiting = ([int(curve[:, column].max(initial=0)) for curve in curves] for column in (1, 2))
-        return Memory(kept, waiting, parameters, buffers, gradients, curves)
 
     # -- prediction
 
@@ -539,24 +453,7 @@ class Pipeline:
         return simulate(schedule, costs, sizes if proportional else None)
 
 
-def _nbytes(values: Any) -> int:
-    return sum(_bytes_of(value) for value in values)
-
-
-def _bytes_of(value: torch.Tensor) -> int:
-    return value._indices().nbytes + value._values().nbytes if value.is_sparse else value.nbytes
-
-
-def _declared(
-    schedule: Schedule, sizes: list[int], costs: Costs, proportional: bool
-) -> tuple[list[list[float]], list[list[float]]]:
-    """For each lane the declared seconds of its ops, and how long what they send occupies the link."""
-    table, transfer = costs.table(schedule.num_stages), costs.transfer(schedule.num_stages)
-    share = np.array(sizes if proportional else [1] * len(sizes), dtype=float)
-    declared, links = [], []
-    for lane in schedule.lanes:
-        kind, stage, micro_batch = unpack(lane.codes)
-        cut_behind = np.where(kind == F, stage, np.maximum(stage - 1, 0))
-        declared.append((costs.overhead + table[kind, stage] * share[micro_batch]).tolist())
-        links.append((transfer[cut_behind] * share[micro_batch]).tolist())
-    return declared, links
+def _same_loss(loss: Loss) -> Any:
+    """Equal for losses that keep the same: a lambda written once is another object in every call."""
+    kind = getattr(loss, "__code__", loss)
+    return kind if isinstance(kind, Hashable) else id(loss)

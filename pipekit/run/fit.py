@@ -13,9 +13,10 @@ import torch
 
 from pipekit.errors import Cancelled
 from pipekit.plan import Schedule, bubble_fraction
-from pipekit.run.engine import Loss, Pipeline
+from pipekit.run.engine import Pipeline
 from pipekit.run.job import OnSpan
 from pipekit.run.microbatch import Weight, num_samples
+from pipekit.run.pieces import Loss
 from pipekit.run.result import StepResult
 
 

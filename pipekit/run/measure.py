@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipekit.plan import Schedule
-from pipekit.run.engine import Loss, Pipeline
+from pipekit.run.engine import Pipeline
 from pipekit.run.job import OnSpan
 from pipekit.run.microbatch import Weight
+from pipekit.run.pieces import Loss
 from pipekit.run.result import StepResult
 
 RETRIES = 2  # how often one step is repeated because an op overran

@@ -10,8 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
+from pipekit.plan import Costs, Schedule
+from pipekit.plan.ops import F, unpack
 from pipekit.run.channels import Message, Stopped
 from pipekit.run.devices import StandIns
 
@@ -162,3 +165,22 @@ class CudaPace(WallPace):
         for begin, end in self.events:
             self.starts.append(self.base_time + self.base.elapsed_time(begin) / 1e3)
             self.ends.append(self.base_time + self.base.elapsed_time(end) / 1e3)
+
+
+def declared_times(
+    schedule: Schedule, sizes: list[int], costs: Costs, proportional: bool
+) -> tuple[list[list[float]], list[list[float]]]:
+    """For each lane the declared seconds of its ops, and how long what they send occupies the link.
+
+    Args:
+        sizes: samples of each micro-batch; they count where the clock is `proportional` to them.
+    """
+    table, transfer = costs.table(schedule.num_stages), costs.transfer(schedule.num_stages)
+    share = np.array(sizes if proportional else [1] * len(sizes), dtype=float)
+    declared, links = [], []
+    for lane in schedule.lanes:
+        kind, stage, micro_batch = unpack(lane.codes)
+        cut_behind = np.where(kind == F, stage, np.maximum(stage - 1, 0))
+        declared.append((costs.overhead + table[kind, stage] * share[micro_batch]).tolist())
+        links.append((transfer[cut_behind] * share[micro_batch]).tolist())
+    return declared, links

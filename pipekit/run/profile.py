@@ -10,8 +10,9 @@ from torch import nn
 
 from pipekit.plan import Costs, Schedule
 from pipekit.run.devices import CpuThreads
-from pipekit.run.engine import Loss, Pipeline
+from pipekit.run.engine import Pipeline
 from pipekit.run.microbatch import Weight
+from pipekit.run.pieces import Loss
 
 
 class _OneAfterAnother(CpuThreads):

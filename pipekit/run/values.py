@@ -6,6 +6,7 @@ function, so that a first layer that works in place, returns views or keeps its 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +21,9 @@ def tensors(value: Any) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
-def storage_bytes(value: Any) -> int:
-    """Bytes of the distinct storages that the tensors of `value` lie in."""
-    found = {storage_key(tensor): tensor.untyped_storage().nbytes() for tensor in tensors(value)}
-    return sum(found.values())
+def nbytes(values: Iterable[torch.Tensor]) -> int:
+    """Bytes of these tensors together; of a sparse one its indices and values."""
+    return sum(v._indices().nbytes + v._values().nbytes if v.is_sparse else v.nbytes for v in values)
 
 
 def storage_key(tensor: torch.Tensor) -> int:
