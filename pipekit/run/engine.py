@@ -26,6 +26,7 @@ from pipekit.run.cores import available_memory
 from pipekit.run.devices import Cuda, Devices, StandIns
 from pipekit.run.inspect import inspect
 from pipekit.run.interrupts import InterruptGuard
+from pipekit.run.inventory import Inventory
 from pipekit.run.job import Job, MakePace, OnSpan
 from pipekit.run.keyed import draw_key
 from pipekit.run.lanes import Lanes, lanes_of
@@ -40,7 +41,6 @@ from pipekit.run.transaction import Transaction
 from pipekit.run.values import nbytes, storage_key
 from pipekit.run.workers import CENSUS, Crew
 
-_Flags = tuple[tuple[bool, ...], ...]  # training or evaluating, module by module, stage by stage
 TIMEOUT = 600.0  # seconds in one op before a step gives up
 
 
@@ -204,21 +204,20 @@ class Pipeline:
         lanes = self._fit(schedule)
         ends = (self.devices.torch_device(device) for device in (self.placement[0], self.placement[-1]))
         pieces = cut_batch(schedule, batch, target, loss, weight, *ends)
-        modules = [list(stage.modules()) for stage in self.stages]
-        flags = tuple(tuple(module.training for module in of_stage) for of_stage in modules)
-        signature = self._signature(schedule, batch, target, loss, flags)
+        inventory = Inventory(self.stages)
+        signature = _signature(schedule, batch, target, loss, inventory)
         shape = self._shape(signature, batch, loss, target)
         self._check_memory(signature, schedule, pieces, shape)
         costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
         places = [self.devices.torch_device(device) for device in self.placement]
-        transaction = Transaction(modules, places)
+        transaction = Transaction(inventory, places)
         try:
-            self._job = job = self._make_job(lanes, schedule, pieces, signature, flags, costs, on_span)
+            self._job = job = self._make_job(lanes, schedule, pieces, signature, inventory, costs, on_span)
             if self._cancel_asked:
                 job.cancel()
             transaction.begin()
             self._run(job)
-            result = read_result(job, schedule, pieces, self.devices, self.stages)
+            result = read_result(job, schedule, pieces, self.devices, inventory)
             if signature not in self._kept_bytes:
                 self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
             job.drop_graphs()
@@ -312,15 +311,6 @@ class Pipeline:
             )
         return lanes_of(schedule)
 
-    def _signature(self, schedule: Schedule, batch: Any, target: Any, loss: Loss, flags: _Flags) -> Any:
-        """What decides a step's memory: schedule, shapes, training flags, what is frozen, autocast."""
-        shapes = tuple(
-            (tuple(leaf.shape), leaf.dtype) for leaf in [*given_tensors(batch), *given_tensors(target)]
-        )
-        autocasts = Caller.now().autocasts
-        trained = tuple(parameter.requires_grad for stage in self.stages for parameter in stage.parameters())
-        return schedule, shapes, flags, trained, autocasts, _same_loss(loss)
-
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
         """The model's shape for this kind of step, where the clock or caution asks for it.
 
@@ -372,7 +362,7 @@ class Pipeline:
         schedule: Schedule,
         pieces: Pieces,
         signature: Any,
-        flags: _Flags,
+        inventory: Inventory,
         costs: Costs | None,
         on_span: OnSpan | None,
     ) -> Job:
@@ -384,7 +374,7 @@ class Pipeline:
             goes_to = self.placement[min(index + 1, self.num_stages - 1)]
             ledger = None
             if known is None:
-                own = [*stage.parameters(), *stage.buffers()]
+                own = [*inventory.parameters[index], *inventory.buffers[index]]
                 ledger = Ledger({storage_key(tensor) for tensor in own} | pieces.outside)
             runs.append(
                 StageRun(
@@ -393,7 +383,7 @@ class Pipeline:
                     self._first_layers[index],
                     pieces.head if last else None,
                     lanes.recomputed[index],
-                    self._traits.setdefault((index, flags[index]), Traits()),
+                    self._traits.setdefault((index, inventory.training[index]), Traits()),
                     ledger,
                     key,
                     caller,
@@ -451,6 +441,14 @@ class Pipeline:
         proportional = isinstance(self.devices, StandIns) and self.devices.proportional
         sizes = sizes_of(total, schedule.num_micro_batches)
         return simulate(schedule, costs, sizes if proportional else None)
+
+
+def _signature(schedule: Schedule, batch: Any, target: Any, loss: Loss, inventory: Inventory) -> Any:
+    """What decides a step's memory: schedule, shapes, training flags, what is frozen, autocast."""
+    given = [*given_tensors(batch), *given_tensors(target)]
+    shapes = tuple([(tuple(tensor.shape), tensor.dtype) for tensor in given])
+    autocasts = Caller.now().autocasts
+    return schedule, shapes, inventory.training, inventory.trained, autocasts, _same_loss(loss)
 
 
 def _same_loss(loss: Loss) -> Any:

@@ -100,7 +100,8 @@ class Job:
             finally:
                 self.current[device] = None
                 self.at_rest[device] = True
-                CENSUS.change()
+                if all(self.at_rest):
+                    CENSUS.wake()
 
         return walk
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pipekit.errors import PlacementError
 from pipekit.plan import Op, Schedule, validate
-from pipekit.plan.ops import KINDS, B, F, I, R, W, unpack
+from pipekit.plan.ops import KINDS, B, Codes, F, I, R, W, unpack
 from pipekit.plan.rules import NOTHING, needs_codes
 
 
@@ -33,10 +33,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """All lanes of a valid schedule, and which micro-batches each stage recomputes."""
+    """All lanes of a valid schedule, and which micro-batches each stage recomputes.
+
+    `codes` and `devices` are all ops, lane after lane, as a timeline keeps them.
+    """
 
     tasks: tuple[tuple[Task, ...], ...]
     recomputed: tuple[frozenset[int], ...]
+    codes: Codes
+    devices: Codes
 
 
 @lru_cache(maxsize=64)
@@ -53,7 +58,11 @@ def lanes_of(schedule: Schedule) -> Lanes:
     again = tuple(
         frozenset(np.flatnonzero(table[R, stage] >= 0).tolist()) for stage in range(schedule.num_stages)
     )
-    return Lanes(tuple(_tasks(schedule, device) for device in range(schedule.num_devices)), again)
+    tasks = tuple(_tasks(schedule, device) for device in range(schedule.num_devices))
+    codes = np.concatenate([lane.codes for lane in schedule.lanes])
+    return Lanes(
+        tasks, again, codes, np.repeat(np.arange(schedule.num_devices), [len(lane) for lane in tasks])
+    )
 
 
 def _tasks(schedule: Schedule, device: int) -> tuple[Task, ...]:

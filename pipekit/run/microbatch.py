@@ -29,7 +29,10 @@ def whole(value: Any) -> Whole:
     return Whole(value)
 
 
-def _leaves(value: Any) -> tuple[list[tuple[str, Any]], pytree.TreeSpec]:
+def _leaves(value: Any) -> tuple[list[tuple[str, Any]], pytree.TreeSpec | None]:
+    """The leaves with their paths, and the structure; None for a single tensor, the usual case."""
+    if isinstance(value, torch.Tensor):
+        return [("", value)], None
     paths, spec = pytree.tree_flatten_with_path(value, is_leaf=lambda leaf: isinstance(leaf, Whole))
     return [(pytree.keystr(path), leaf) for path, leaf in paths], spec
 
@@ -72,7 +75,7 @@ def cut(value: Any, name: str, total: int, sizes: list[int]) -> list[Any]:
             parts = [leaf.value if isinstance(leaf, Whole) else leaf] * len(sizes)
         for piece, part in zip(pieces, parts, strict=True):
             piece.append(part)
-    return [pytree.tree_unflatten(piece, spec) for piece in pieces]
+    return [piece[0] if spec is None else pytree.tree_unflatten(piece, spec) for piece in pieces]
 
 
 def _cut_tensor(tensor: torch.Tensor, name: str, total: int, sizes: list[int]) -> list[torch.Tensor]:

@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 from pipekit.plan import Schedule
 from pipekit.run.microbatch import Weight, cut, given_tensors, num_samples, sizes_of, weights
 from pipekit.run.stage import Head
-from pipekit.run.values import Parcel, storage_key
+from pipekit.run.values import Parcel, given, storage_key
 
 Loss = Callable[..., torch.Tensor]
 
@@ -48,11 +48,7 @@ def cut_batch(
     """
     total = num_samples(batch)
     sizes = sizes_of(total, schedule.num_micro_batches)
-    inputs = []
-    for piece in cut(batch, "batch", total, sizes):
-        leaves, spec = pytree.tree_flatten(piece)
-        moved = [leaf.to(first) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-        inputs.append(Parcel(moved, [False] * len(leaves), spec))
+    inputs = [given(piece, first) for piece in cut(batch, "batch", total, sizes)]
     targets = cut(target, "target", total, sizes)
     if last.type != "cpu":
         targets = [pytree.tree_map_only(torch.Tensor, lambda t: t.to(last), piece) for piece in targets]

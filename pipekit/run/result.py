@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import nn
 
 from pipekit.errors import LossError
 from pipekit.plan import Schedule, Spans, Timeline
 from pipekit.run.devices import Devices
-from pipekit.run.job import Job
+from pipekit.run.inventory import Inventory
+from pipekit.run.job import Job, LaneLog
 from pipekit.run.pieces import Pieces
 from pipekit.run.values import nbytes
 
@@ -33,9 +34,17 @@ class Memory:
     parameter_bytes: list[int]
     buffer_bytes: list[int]
     gradient_bytes: list[int]
-    curves: list[
-        npt.NDArray[np.float64]
-    ]  # a device: (ops, 3), seconds since the step began, kept and waiting bytes
+    op_ends: npt.NDArray[np.float64]  # seconds since the step began, lane after lane
+    logs: list[LaneLog]
+
+    @property
+    def curves(self) -> list[npt.NDArray[np.float64]]:
+        """For each device (ops, 3): seconds since the step began, kept bytes, waiting bytes."""
+        lane_ends = np.split(self.op_ends, np.cumsum([len(log.kept_bytes) for log in self.logs])[:-1])
+        return [
+            np.stack([ends, log.kept_bytes, log.waiting_bytes], axis=1)
+            for ends, log in zip(lane_ends, self.logs, strict=True)
+        ]
 
     @property
     def peak_bytes(self) -> list[int]:
@@ -70,19 +79,14 @@ class StepResult:
 
 
 def read_result(
-    job: Job, schedule: Schedule, pieces: Pieces, devices: Devices, stages: Sequence[nn.Module]
+    job: Job, schedule: Schedule, pieces: Pieces, devices: Devices, inventory: Inventory
 ) -> StepResult:
     """The result of a job that ended well; `LossError` if its loss is not finite."""
     loss = _mean_loss(job, pieces)
-    starts = [np.array(pace.starts) - job.origin for pace in job.paces]
-    ends = [np.array(pace.ends) - job.origin for pace in job.paces]
-    memory = _memory(job, ends, schedule.placement, stages)
-    spans = Spans(
-        np.concatenate([lane.codes for lane in schedule.lanes]),
-        np.repeat(np.arange(schedule.num_devices), [len(lane) for lane in schedule.lanes]),
-        np.concatenate(starts),
-        np.concatenate(ends),
-    )
+    starts = np.array([start for pace in job.paces for start in pace.starts]) - job.origin
+    ends = np.array([end for pace in job.paces for end in pace.ends]) - job.origin
+    memory = _memory(job, ends, schedule.placement, inventory)
+    spans = Spans(job.lanes.codes, job.lanes.devices, starts, ends)
     timeline = Timeline(spans, schedule.num_devices, devices.source, devices.label(), memory)
     slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]
     slip = Slip(statistics.median(slips), max(slips))
@@ -91,29 +95,26 @@ def read_result(
 
 
 def _mean_loss(job: Job, pieces: Pieces) -> torch.Tensor:
-    """The weighed sum of the micro-batches' losses."""
-    losses = [job.losses[index].reshape(()) for index in range(len(pieces.sizes))]
-    together = torch.stack([loss.to(losses[-1].device) for loss in losses])
-    weight = torch.tensor(pieces.head.weights, dtype=together.dtype, device=together.device)
-    weighed = torch.where(weight == 0, 0, together * weight)  # the mean over a piece without any token is nan
-    finite = torch.isfinite(weighed)
-    if not bool(finite.all()):
-        bad = int((~finite).nonzero()[0])
-        raise LossError("loss_not_finite", micro_batch=bad, loss=float(together[bad]))
-    return weighed.sum()
+    """The weighed sum of the micro-batches' losses; of a piece that weighs 0 even nan counts nothing."""
+    total = []
+    for index, weight in enumerate(pieces.head.weights):
+        loss = float(job.losses[index])
+        if weight and not math.isfinite(loss):
+            raise LossError("loss_not_finite", micro_batch=index, loss=loss)
+        total.append(weight * loss if weight else 0.0)
+    like = job.losses[0]
+    return torch.tensor(math.fsum(total), dtype=like.dtype, device=like.device)
 
 
 def _memory(
-    job: Job, ends: list[npt.NDArray[np.float64]], placement: Sequence[int], stages: Sequence[nn.Module]
+    job: Job, ends: npt.NDArray[np.float64], placement: Sequence[int], inventory: Inventory
 ) -> Memory:
-    curves = [
-        np.stack([end, log.kept_bytes, log.waiting_bytes], axis=1)
-        for end, log in zip(ends, job.logs, strict=True)
-    ]
-    parameters, buffers, gradients = ([0] * len(curves) for _ in range(3))
-    for stage, device in zip(stages, placement, strict=True):
-        parameters[device] += nbytes(stage.parameters())
-        buffers[device] += nbytes(stage.buffers())
-        gradients[device] += nbytes(p.grad for p in stage.parameters() if p.grad is not None)
-    kept, waiting = ([int(curve[:, column].max(initial=0)) for curve in curves] for column in (1, 2))
-    return Memory(kept, waiting, parameters, buffers, gradients, curves)
+    parameters, buffers, gradients = ([0] * len(job.logs) for _ in range(3))
+    for stage, device in enumerate(placement):
+        own = inventory.parameters[stage]
+        parameters[device] += nbytes(own)
+        buffers[device] += nbytes(inventory.buffers[stage])
+        gradients[device] += nbytes([p.grad for p in own if p.grad is not None])
+    kept = [max(log.kept_bytes, default=0) for log in job.logs]
+    waiting = [max(log.waiting_bytes, default=0) for log in job.logs]
+    return Memory(kept, waiting, parameters, buffers, gradients, ends, job.logs)

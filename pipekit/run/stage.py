@@ -162,7 +162,7 @@ class StageRun:
         ]
         if pairs:
             edges, grads = zip(*pairs, strict=True)
-            with self._refusing_draws(micro_batch):
+            with nullcontext() if self._is_plain() else self._refusing_draws(micro_batch):
                 _run_backward(edges, grads, False, False, (), allow_unreachable=True, accumulate_grad=True)
         if self.ledger is not None:
             self.ledger.forget(micro_batch)
@@ -188,6 +188,8 @@ class StageRun:
         return sent
 
     def _forward_for_graph(self, micro_batch: int, parcel: Parcel, kept: Kept) -> Parcel | None:
+        if self._is_plain():
+            return self._send(self._compute(micro_batch, parcel, kept, identity=False), kept)
         trying = self.index == 0 and not self.traits.known
         if trying or (self.index == 0 and self.traits.alters_input):
             parcel = clone_leaves(parcel)  # an in-place first layer must not alter the caller's batch
@@ -195,15 +197,33 @@ class StageRun:
         watching = nullcontext() if self.ledger is None else self.ledger.watching(micro_batch)
         before = versions(parcel)
         with self._modes(micro_batch) as mode, watching:
-            value, kept.sources = open_parcel(parcel, with_grad=True)
-            output = self.module(value)
-            if self.head is not None:
-                kept.edges = [get_gradient_edge(self._loss(micro_batch, output))]
+            output = self._compute(micro_batch, parcel, kept, identity=True)
         self._learn(mode, versions(parcel) != before)
         if trying and not self.traits.alters_input and self.ledger is not None:
-            self.ledger.leave_out(
-                micro_batch, parcel.leaves
-            )  # from now on this stage works on the batch itself
+            # from now on this stage works on the batch itself
+            self.ledger.leave_out(micro_batch, parcel.leaves)
+        return self._send(output, kept)
+
+    def _is_plain(self) -> bool:
+        """Nothing to watch, count, key or protect: the short way, taken from the second step on."""
+        traits = self.traits
+        return (
+            traits.known
+            and not (traits.draws or traits.alters_input)
+            and self.ledger is None
+            and not self.caller.autocasts
+        )
+
+    def _compute(self, micro_batch: int, parcel: Parcel, kept: Kept, identity: bool) -> Any:
+        """The stage's output with its graph; on the last stage its loss, where the backward will start."""
+        value, kept.sources = open_parcel(parcel, with_grad=True, identity=identity)
+        output = self.module(value)
+        if self.head is not None:
+            kept.edges = [get_gradient_edge(self._loss(micro_batch, output))]
+        return output
+
+    def _send(self, output: Any, kept: Kept) -> Parcel | None:
+        """The copy for the next stage, if there is one."""
         if self.head is not None:
             return None
         sent, roots = pack(self._checked(output), self.send_to)

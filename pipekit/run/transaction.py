@@ -12,20 +12,11 @@ order of the stages, and hooks fire there, once a step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-
-@dataclass(slots=True)
-class _Slot:
-    """One place in a module that holds a parameter."""
-
-    module: nn.Module
-    name: str
-    parameter: nn.Parameter
-    stage: int
+from pipekit.run.inventory import Inventory, ParameterSlot
 
 
 def _has_hooks(parameter: nn.Parameter) -> bool:
@@ -36,24 +27,16 @@ class Transaction:
     """What a step may change, and how to put it back.
 
     Args:
-        modules: all modules of each stage. places: the torch device of each stage.
+        inventory: what the stages are made of. places: the torch device of each stage.
     """
 
-    def __init__(self, modules: Sequence[Sequence[nn.Module]], places: Sequence[torch.device]) -> None:
-        self.slots = [
-            _Slot(module, name, parameter, index)
-            for index, of_stage in enumerate(modules)
-            for module in of_stage
-            for name, parameter in module._parameters.items()
-            if parameter is not None
-        ]
+    def __init__(self, inventory: Inventory, places: Sequence[torch.device]) -> None:
+        self.slots = inventory.parameter_slots
         self.parameters = {id(slot.parameter): slot.parameter for slot in self.slots}
         self.old_grads = {key: parameter.grad for key, parameter in self.parameters.items()}
         self.buffers = [
-            (module, name, buffer, None if buffer is None else buffer.detach().clone())
-            for of_stage in modules
-            for module in of_stage
-            for name, buffer in module._buffers.items()
+            (slot, None if slot.buffer is None else slot.buffer.detach().clone())
+            for slot in inventory.buffer_slots
         ]
         self.generator = torch.default_generator.get_state()
         self.aliases: dict[int, dict[int, nn.Parameter]] = {}  # parameter -> stage -> its alias
@@ -67,7 +50,7 @@ class Transaction:
             if home != slot.stage or _has_hooks(slot.parameter):
                 self._alias(slot, places[slot.stage])
 
-    def _alias(self, slot: _Slot, place: torch.device) -> None:
+    def _alias(self, slot: ParameterSlot, place: torch.device) -> None:
         of_parameter = self.aliases.setdefault(id(slot.parameter), {})
         if slot.stage not in of_parameter:
             of_parameter[slot.stage] = nn.Parameter(
@@ -78,20 +61,21 @@ class Transaction:
         """Set the gradients aside and put the aliases in place."""
         for parameter in self.parameters.values():
             parameter.grad = None
-        for slot in self.slots:
+        for slot in self.slots if self.aliases else []:
             alias = self.aliases.get(id(slot.parameter), {}).get(slot.stage)
             if alias is not None:
-                setattr(
-                    slot.module, slot.name, alias
-                )  # not _parameters[...]: recurrent layers keep a list as well
+                setattr(slot.module, slot.name, alias)  # recurrent layers keep a list beside _parameters
 
     def commit(self) -> None:
         """Add the step's gradients to what was there before; hooks fire now."""
         self._take_aliases_out()
+        # What has nothing to be added to holds its new gradient already.
+        rest = [key for key, old in self.old_grads.items() if old is not None or key in self.aliases]
         # Hooks are the only part that can fail, so they come first: until they are done all can be put back.
-        order = sorted(self.parameters.items(), key=lambda item: not _has_hooks(item[1]))
+        rest.sort(key=lambda key: not _has_hooks(self.parameters[key]))
         with torch.no_grad():
-            for key, parameter in order:
+            for key in rest:
+                parameter = self.parameters[key]
                 new = self._new_grad(key, parameter)
                 parameter.grad = None
                 if _has_hooks(parameter):
@@ -110,13 +94,13 @@ class Transaction:
     def restore_buffers(self) -> None:
         """Put changed buffers back; only after every graph is dropped, since copying raises their versions."""
         with torch.no_grad():
-            for module, name, buffer, before in self.buffers:
-                module._buffers[name] = buffer
-                if buffer is not None and before is not None and not torch.equal(buffer, before):
-                    buffer.copy_(before)
+            for slot, before in self.buffers:
+                slot.module._buffers[slot.name] = slot.buffer
+                if slot.buffer is not None and before is not None and not torch.equal(slot.buffer, before):
+                    slot.buffer.copy_(before)
 
     def _take_aliases_out(self) -> None:
-        for slot in self.slots:
+        for slot in self.slots if self.aliases else []:
             if id(slot.parameter) in self.aliases:
                 setattr(slot.module, slot.name, slot.parameter)
 

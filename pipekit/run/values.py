@@ -67,12 +67,20 @@ class Parcel:
         return leaves[0] if self.spec is None else pytree.tree_unflatten(leaves, self.spec)
 
 
+def _flatten(value: Any) -> tuple[list[Any], pytree.TreeSpec | None]:
+    return ([value], None) if isinstance(value, torch.Tensor) else pytree.tree_flatten(value)
+
+
+def given(value: Any, device: torch.device) -> Parcel:
+    """A piece of the batch on `device`: the caller's own memory where that is there, and no gradient goes back."""
+    leaves, spec = _flatten(value)
+    moved = [leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    return Parcel(moved, [False] * len(leaves), spec)
+
+
 def pack(value: Any, device: torch.device) -> tuple[Parcel, list[torch.Tensor | None]]:
     """Copy `value` to `device`; also returns, leaf by leaf, the tensors that a gradient is expected for."""
-    if isinstance(value, torch.Tensor):
-        leaves, spec = [value], None
-    else:
-        leaves, spec = pytree.tree_flatten(value)
+    leaves, spec = _flatten(value)
     roots = [leaf if isinstance(leaf, torch.Tensor) and leaf.requires_grad else None for leaf in leaves]
     copies = [_copy(leaf, device) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     return Parcel(copies, [root is not None for root in roots], spec), roots
@@ -83,18 +91,21 @@ def _copy(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     return detached.clone() if detached.device == device else detached.to(device, non_blocking=True)
 
 
-def open_parcel(parcel: Parcel, with_grad: bool) -> tuple[Any, list[torch.Tensor | None]]:
+def open_parcel(
+    parcel: Parcel, with_grad: bool, identity: bool = True
+) -> tuple[Any, list[torch.Tensor | None]]:
     """The value a stage works on and, leaf by leaf, the leaf that will hold the gradient to send back.
 
-    With `with_grad` the tensors that want a gradient become leaves behind an identity; without, they are handed
-    out as they are.
+    With `with_grad` the tensors that want a gradient become leaves, behind an identity unless the stage is known to
+    leave its input as it is (the identity is Python, and takes the interpreter's lock in the middle of a backward);
+    without, they are handed out as they are.
     """
     leaves = list(parcel.leaves)
     sources: list[torch.Tensor | None] = [None] * len(leaves)
     for index, wants in enumerate(parcel.wants_grad):
         if wants and with_grad:
             source = sources[index] = leaves[index].requires_grad_()
-            leaves[index] = _Identity.apply(source)
+            leaves[index] = _Identity.apply(source) if identity else source
     return parcel.build(leaves), sources
 
 

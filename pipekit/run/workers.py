@@ -22,10 +22,16 @@ class Census:
         self._working = 0
 
     def change(self, alive: int = 0, working: int = 0) -> None:
-        """Called by the workers themselves."""
+        """Called by the workers themselves. Waking those who wait costs the workers time, so `working` doesn't."""
         with self._state:
             self._alive += alive
             self._working += working
+            if alive:
+                self._state.notify_all()
+
+    def wake(self) -> None:
+        """Have those who wait look again."""
+        with self._state:
             self._state.notify_all()
 
     def wait(self, done: Callable[[], bool], seconds: float = float("inf")) -> bool:
