@@ -47,6 +47,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "pipekit-stamp"
 TORCH_INDEX = os.environ.get("PIPEKIT_TORCH_INDEX", "https://download.pytorch.org/whl/cpu")
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELLS_SECONDS = 60  # how long the notebook's own cells may take before the browser opens without them
 
 
@@ -317,7 +318,7 @@ def wait_until_up(server: subprocess.Popen, address: str, token: str, seconds: f
 
 
 def run_cells_first(address: str, token: str, notebook: Path) -> None:
-    """Run the notebook's cells in the kernel that Lab will find, so that its controls are alive on opening.
+    """Run the notebook's first cells in the kernel that Lab will find, so that its controls are alive on opening.
 
     The outputs are written into the working copy, which is signed: an untrusted one shows only text.
     """
@@ -343,7 +344,10 @@ def run_cells_first(address: str, token: str, notebook: Path) -> None:
 
 
 def run_code_cells(client, notebook, deadline: float) -> None:
-    """Run code cells in order until one fails or the time is over; their outputs replace the old ones."""
+    """Run code cells in order until one has shown a widget, fails, or the time is over.
+
+    Their outputs replace the old ones. What comes after the living panel trains for real: it waits for its reader.
+    """
     from nbformat.v4 import output_from_msg
 
     kinds = {"stream", "display_data", "execute_result", "error"}
@@ -367,6 +371,8 @@ def run_code_cells(client, notebook, deadline: float) -> None:
         cell.execution_count = reply["content"].get("execution_count")
         if reply["content"]["status"] != "ok":
             say("a cell of the notebook stopped with an error, which the notebook shows")
+            return
+        if any(WIDGET_VIEW in output.get("data", {}) for output in outputs):
             return
 
 
@@ -397,8 +403,8 @@ def open_lab(language: str) -> int:
         page = "lab"
         if committed.exists():
             notebook = working_copy(committed, ROOT / "workbook" / language / committed.name)
-            page = f"lab/tree/{notebook.relative_to(ROOT).as_posix()}"
-            say("running the control room's cells, so that it opens alive")
+            page = f"doc/tree/{notebook.relative_to(ROOT).as_posix()}"
+            say("running the control room's first cell, so that it opens alive")
             try:
                 run_cells_first(address, token, notebook)
             except Exception as error:  # whatever went wrong, the notebook still opens as it was saved

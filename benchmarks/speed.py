@@ -2,7 +2,7 @@
 
 K = 2 in real time on two cores, in alternating rounds: one process micro-batched, this engine, and
 torch.distributed.pipelining on two gloo processes. All have one intra-op thread a device and the same allocator
-settings. Ideal = (M+K-1) / (M K) x the one-process micro-batched time.
+settings. Ideal = (M+K-1) / (M K) x the one-process micro-batched time; the shares of it are taken within each round.
 """
 
 from __future__ import annotations
@@ -141,13 +141,11 @@ def one_process(
 
 def race(
     hidden: int, num_samples: int, count: int, peer: TorchPeer, rounds: int, steps: int
-) -> dict[str, float]:
-    """Median seconds a step of every runner, measured in alternating rounds."""
+) -> list[dict[str, float]]:
+    """Median seconds a step of every runner in each round; within a round they run one after the other."""
     model, batch, target = make(hidden, num_samples)
     alone = one_process(model, batch, target, count)
-    times: dict[str, list[float]] = {}
-    devices = run.cpu(NUM_STAGES)
-    with run.Pipeline(run.partition(model, NUM_STAGES), devices) as pipeline:
+    with run.Pipeline(run.partition(model, NUM_STAGES), run.cpu(NUM_STAGES)) as pipeline:
 
         def ours(name: str, num_steps: int) -> list[float]:
             schedule = plan.by_name(name, NUM_STAGES, count)
@@ -164,10 +162,16 @@ def race(
         }
         for runner in runners.values():
             runner(3)
-        for _ in range(rounds):
-            for name, runner in runners.items():
-                times.setdefault(name, []).extend(runner(steps))
-    return {name: statistics.median(values) for name, values in times.items()}
+        return [
+            {name: statistics.median(runner(steps)) for name, runner in runners.items()}
+            for _ in range(rounds)
+        ]
+
+
+def of_ideal(rounds: list[dict[str, float]], name: str, count: int) -> float:
+    """Ideal time / a runner's time, both of the same round; the median over rounds, since a machine has moods."""
+    share = (count + NUM_STAGES - 1) / (count * NUM_STAGES)
+    return statistics.median(share * each["one process"] / each[name] for each in rounds)
 
 
 def overhead(num_micro_batches: int = 16, steps: int = 200) -> float:
@@ -193,28 +197,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--steps", type=int, default=5, help="steps of every runner a round")
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--steps", type=int, default=4, help="steps of every runner a round")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    print(facts(), "\n")
+    print(facts())
+    alone, together = run.cpu(NUM_STAGES).probe
+    print(
+        f"two at once {alone / together:.0%}: what plain matrix products in two threads reach of twice one thread\n"
+    )
     peer, rows, good = TorchPeer(), [], True
     for hidden, num_samples, share in SIZES:
         for count in COUNTS:
-            times = race(hidden, num_samples, count, peer, asked.rounds, asked.steps)
-            ideal = (count + NUM_STAGES - 1) / (count * NUM_STAGES) * times["one process"]
-            row: list[object] = [
-                f"hidden {hidden}, batch {num_samples}",
-                count,
-                times["one process"] * 1e3,
-                ideal * 1e3,
-            ]
-            for name in list(times)[1:]:
-                row.append(f"{times[name] * 1e3:.1f} ({ideal / times[name]:.0%})")
+            rounds = race(hidden, num_samples, count, peer, asked.rounds, asked.steps)
+            times = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+            shares = {name: of_ideal(rounds, name, count) for name in list(times)[1:]}
+            row: list[object] = [f"hidden {hidden}, batch {num_samples}", count, times["one process"] * 1e3]
+            row += [f"{times[name] * 1e3:.1f} ({reached:.0%})" for name, reached in shares.items()]
             ours, theirs = (
-                min(times[f"{who} {s}"] for s in ("gpipe", "1f1b")) for who in ("pipekit", "torch")
+                max(shares[f"{who} {s}"] for s in ("gpipe", "1f1b")) for who in ("pipekit", "torch")
             )
-            ok = ideal / ours >= share and ours <= theirs
+            ok = ours >= share and ours >= theirs
             rows.append([*row, "" if ok else f"under {share:.0%} of ideal, or slower than torch"])
             good = good and ok
     peer.close()
@@ -222,13 +225,13 @@ def main(arguments: list[str] | None = None) -> int:
         "",
         "M",
         "one process ms",
-        "ideal ms",
         "torch gpipe",
         "torch 1f1b",
         "pipekit gpipe",
         "pipekit 1f1b",
         "",
     ]
+    print("milliseconds a step, and the share of ideal that is reached")
     print(table(heads, rows), "\n")
     seconds = overhead()
     good = good and seconds <= LIMIT_OVERHEAD

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import statistics
 import sys
 import threading
 import time
@@ -71,13 +70,16 @@ def one_thread() -> None:
 
 
 def sleep_grain(clock: Callable[[], float], sleep: Callable[[float], None]) -> float:
-    """By how much a sleep of 1 ms overshoots here, in seconds: the median of 7, by the clock given."""
+    """By how much a sleep of 1 ms overshoots here, in seconds, by the clock given.
+
+    The second best of 7: a machine that is busy for a moment is no machine with a coarse clock.
+    """
     overshoots = []
     for _ in range(7):
         begin = clock()
         sleep(0.001)
         overshoots.append(max(0.0, clock() - begin - 0.001))
-    return statistics.median(overshoots)
+    return sorted(overshoots)[1]
 
 
 def slowdown_together(num_workers: int, seconds: float = 0.3) -> tuple[float, float]:
