@@ -46,11 +46,11 @@ NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
             """
 # 控制室：4 块显卡，几块在干活？
 
-一个模型太大，切成 4 段，放在 4 块显卡上。一大批 64 张手写数字要从第一段走到最后一段，再一段一段往回改。
+模型太大，就切成 4 段，放到 4 块显卡上。一大批（mini-batch）是 64 张手写数字：先从第 1 段往前算（前向）到第 4 段，再一段一段往回改（反向）。
 
-**先猜：** 不切这一大批，4 块显卡有百分之几的时间闲着？切成 4 小份呢？写下来，再往下做。
+**先猜：** 这一大批不切，4 块显卡的时间有百分之几是闲着的（这叫“气泡”）？切成 4 小份（micro-batch）呢？写下来，再往下做。
 
-（只有图、没有旋钮？点一下面的格子，按 Shift+Enter。）
+（只有图、没有滑块？点一下下面的单元格，再按 Shift+Enter。）
 """,
             """
 # Control room: 4 GPUs, how many are working?
@@ -58,8 +58,8 @@ NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
 A model is too big, so it is cut into 4 stages on 4 GPUs. A mini-batch of 64 handwritten digits goes from the first
 stage to the last, and then back again, stage by stage.
 
-**Guess first:** if the mini-batch stays in one piece, what share of the time are the 4 GPUs idle? And in 4 pieces?
-Write it down, then go on.
+**Guess first:** if the mini-batch stays in one piece, what share of the time are the 4 GPUs idle (the bubble)? And in
+4 pieces? Write it down, then go on.
 
 (A picture, but no sliders? Click the cell below and press Shift+Enter.)
 """,
@@ -76,7 +76,7 @@ room
             """
 ## 真的训练一次
 
-上面浅色的表是**算出来的**。按「训练一次」，或者运行下面这一格：模型真的切开，真的训练，深色的表是**测到的**。
+上面浅色的时间表是**算出来的**。按“训练一次”，或者运行下面的单元格：模型会真的切开、真的训练，深色的时间表就是**测到的**。
 """,
             """
 ## Really train once
@@ -94,11 +94,11 @@ outcome
         code("room.picture()"),
         text(
             """
-测到的和公式 (K-1)/(M+K-1) 差多少？下一格要求不超过 5 个百分点；而且切开训练，和不切的结果要一样。
+测到的气泡和公式 (K-1)/(M+K-1) 差多少？（K 是几块显卡，M 是切成几小份。）下一个单元格检查两件事：相差不到 5 个百分点；切开训练的结果和不切时一样。
 """,
             """
-How far is the measurement from the formula (K-1)/(M+K-1)? The next cell demands at most 5 points, and that cutting
-doesn't change the result.
+How far is the measurement from the formula (K-1)/(M+K-1), with K GPUs and M pieces? The next cell demands at most
+5 points, and that cutting doesn't change the result.
 """,
         ),
         code(
@@ -113,7 +113,7 @@ assert outcome.same
             """
 ## 切得越细越好吗？
 
-**先猜：** 切成 1、4、8、16 小份，气泡各是百分之几？然后真的各跑一次。
+**先猜：** 切成 1、4、8、16 小份，气泡各是百分之几？猜好了，再每种真的跑一次。
 """,
             """
 ## Is finer always better?
@@ -137,9 +137,9 @@ room.picture()
         ),
         text(
             """
-## 同一张表，用字母画
+## 同一张时间表，用字母写
 
-`F0` 是第 0 小份往前算，`B0` 是往回改，`.` 是闲着。写程序的人从 0 数起。
+`F0` 是小份 0 往前算，`B0` 是小份 0 往回改，`.` 是闲着。写程序的人从 0 数起：这里的小份 0，就是图里的小份 1。
 """,
             """
 ## The same grid in letters
