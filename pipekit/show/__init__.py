@@ -2,7 +2,7 @@
 
 from pipekit.show.charts import bubble_chart, memory_chart
 from pipekit.show.grid import FILLS, paint, png
-from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence
+from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence, tiny
 from pipekit.show.panel import Latest, Panel, Run
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "png",
     "say",
     "sentence",
+    "tiny",
 ]

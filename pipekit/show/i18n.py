@@ -34,6 +34,33 @@ def say(key: str, lang: str, **numbers: Any) -> str:
     return WORDS[key][LANGUAGES.index(lang)].format(**numbers)
 
 
+def tiny(value: float, lang: str) -> str:
+    """A small share in words a class reads at once; what is not small, or smaller than all words, as a number.
+
+    >>> tiny(4.6e-7, "zh"), tiny(4.6e-7, "en"), tiny(0.0, "en")
+    ('千万分之五', '5 in 10 million', '0')
+    """
+    text = f"{value:.0e}"
+    digit, power = int(text[0]), -int(text[2:])
+    if not value or power not in SHARES:
+        return "0" if not value else f"{value:.1e}"
+    chinese, english = SHARES[power]
+    return f"{chinese}分之{DIGITS_ZH[digit]}" if lang == "zh" else f"{digit} in {english}"
+
+
+DIGITS_ZH = "零一二三四五六七八九"
+SHARES = {
+    2: ("百", "100"),
+    3: ("千", "1,000"),
+    4: ("万", "10,000"),
+    5: ("十万", "100,000"),
+    6: ("百万", "1 million"),
+    7: ("千万", "10 million"),
+    8: ("亿", "100 million"),
+    9: ("十亿", "1 billion"),
+}
+
+
 def sentence(error: BaseException, lang: str) -> str:
     """What went wrong, in the learner's language; of a foreign error its name and its own words."""
     if not isinstance(error, PipekitError):
@@ -70,7 +97,14 @@ DEVICE_WORDS_ZH = (
     (r", device (\d+) ([\d.]+) x slower", lambda m: f"，显卡 {number(int(m[1]))} 要用 {m[2]} 倍的时间"),
     (r", ([\d.]+) ms overhead an op", r"，每格活多花 \1 毫秒"),
     (r", ([\d.]+) ms a hop", r"，传一次 \1 毫秒"),
+    (r", links ([\d.e+]+) MB/s", r"，每秒传 \1 MB"),
     (r"(\d+) predicted devices?", r"\1 块显卡"),
+    (r"(\d+) CPU threads?, real time", r"\1 个 CPU 线程，真实计时"),
+    (
+        r", shared cores: not a bubble measurement "
+        r"\(a piece of work takes (\d+) us alone, (\d+) us together\)",
+        r"，CPU 核是挤着用的，气泡不算数（同一件活：单独做 \1 微秒，一起做 \2 微秒）",
+    ),
 )
 
 WORDS: dict[str, tuple[str, str]] = {
@@ -149,12 +183,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "Loss: {before:.3f} before the parameters were changed, {after:.3f} after one change.",
     ),
     "equal": (
-        "结果一样 √ 每个旋钮（参数）要改的量，和不切时最多只差 {difference:.1e}（相对值），只是小数四舍五入的零头。",
-        "Same result √ What each parameter is changed by differs from the uncut model by at most {difference:.1e} (relative): rounding.",
+        "结果一样 √ 每个旋钮（参数）要改的量，和不切时最多只差{difference}，只是小数四舍五入的零头。",
+        "Same result √ What each parameter is changed by differs from the uncut model by at most {difference}: rounding.",
     ),
     "not_equal": (
-        "结果不一样！每个旋钮（参数）要改的量，和不切时最多差 {difference:.1e}（相对值）。",
-        "Not the same result! What a parameter is changed by differs from the uncut model by up to {difference:.1e} (relative).",
+        "结果不一样！每个旋钮（参数）要改的量，和不切时最多差{difference}。",
+        "Not the same result! What a parameter is changed by differs from the uncut model by up to {difference}.",
     ),
     "equal_unknown": (
         "结果和不切时一样吗？训练一次就知道。",

@@ -10,7 +10,7 @@ from PIL import Image
 
 from pipekit import plan, show
 from pipekit.learn.experiment import Outcome, Prediction, Settings
-from pipekit.show import say
+from pipekit.show import say, tiny
 from pipekit.show.fonts import drawn_language
 
 FORMULA_GAP = 0.005  # where formula and exact prediction differ by more, the room says why
@@ -70,7 +70,8 @@ def sentences(prediction: Prediction, outcome: Outcome | None, lang: str) -> lis
     if outcome is None:
         said.append(say("equal_unknown", lang))
     else:
-        said.append(say("equal" if outcome.same else "not_equal", lang, difference=outcome.difference))
+        difference = tiny(outcome.difference, lang)
+        said.append(say("equal" if outcome.same else "not_equal", lang, difference=difference))
     if outcome is not None and outcome.trained:
         said.append(say("loss", lang, before=outcome.loss_before, after=outcome.loss_after))
     if abs(plan.bubble_fraction(prediction.timeline) - prediction.formula) > FORMULA_GAP:
