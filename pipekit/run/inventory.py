@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ParameterSlot:
     """One place in a module that holds a parameter."""
 
@@ -22,7 +22,7 @@ class ParameterSlot:
     stage: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BufferSlot:
     """One place in a module that holds a buffer, or None."""
 
@@ -40,27 +40,29 @@ class Inventory:
     """
 
     def __init__(self, stages: Sequence[nn.Module]) -> None:
-        modules = [list(stage.modules()) for stage in stages]
-        self.training = tuple(tuple([module.training for module in of_stage]) for of_stage in modules)
-        self.parameter_slots = [
-            ParameterSlot(module, name, parameter, stage)
-            for stage, of_stage in enumerate(modules)
-            for module in of_stage
-            for name, parameter in module._parameters.items()
-            if parameter is not None
-        ]
-        self.buffer_slots = [
-            BufferSlot(module, name, buffer, stage)
-            for stage, of_stage in enumerate(modules)
-            for module in of_stage
-            for name, buffer in module._buffers.items()
-        ]
+        self.parameter_slots: list[ParameterSlot] = []
+        self.buffer_slots: list[BufferSlot] = []
+        self.parameters: list[list[nn.Parameter]] = []
+        self.buffers: list[list[torch.Tensor]] = []
+        training = []
+        for stage, root in enumerate(stages):
+            modules = list(root.modules())
+            training.append(tuple([module.training for module in modules]))
+            self._take_in(stage, modules)
+        self.training = tuple(training)
         self.trained = tuple([slot.parameter.requires_grad for slot in self.parameter_slots])
-        parameters: list[dict[int, nn.Parameter]] = [{} for _ in stages]
-        for slot in self.parameter_slots:
-            parameters[slot.stage][id(slot.parameter)] = slot.parameter
-        self.parameters = [list(of_stage.values()) for of_stage in parameters]
-        self.buffers: list[list[torch.Tensor]] = [[] for _ in stages]
-        for place in self.buffer_slots:
-            if place.buffer is not None:
-                self.buffers[place.stage].append(place.buffer)
+
+    def _take_in(self, stage: int, modules: list[nn.Module]) -> None:
+        parameters: dict[int, nn.Parameter] = {}
+        buffers: list[torch.Tensor] = []
+        for module in modules:
+            for name, parameter in module._parameters.items():
+                if parameter is not None:
+                    self.parameter_slots.append(ParameterSlot(module, name, parameter, stage))
+                    parameters[id(parameter)] = parameter
+            for name, buffer in module._buffers.items():
+                self.buffer_slots.append(BufferSlot(module, name, buffer, stage))
+                if buffer is not None:
+                    buffers.append(buffer)
+        self.parameters.append(list(parameters.values()))
+        self.buffers.append(buffers)
