@@ -386,6 +386,7 @@ def lab_command(port: int) -> list[str]:
         "--log-level=WARN",
         "--LabApp.log_level=WARN",
     ]
+    command += ["--ServerApp.answer_yes=True"]  # after Ctrl-C there is nobody to ask
     command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={ROOT}"]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*command, "--allow-root"] if is_root else command

@@ -204,9 +204,14 @@ def test_readme_names_both_commands_and_ci_runs_its_test_command():
 def test_the_example_in_the_readme_runs():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.S)
-    answer = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True)
-    assert answer.returncode == 0, answer.stderr
-    assert "measured" in answer.stdout
+    for attempt in range(2):  # a busy machine may spoil one step
+        answer = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stderr
+        (measured,) = re.findall(r"^measured (\d+\.\d)%, formula 27\.3%$", answer.stdout, re.M)
+        if abs(float(measured) - 27.3) < 3:
+            break
+        print(f"attempt {attempt}: {measured} %")
+    assert abs(float(measured) - 27.3) < 3
 
 
 def test_no_file_in_git_names_a_private_place():

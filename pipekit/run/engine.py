@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import threading
 import weakref
 from collections.abc import Hashable, Sequence
@@ -86,6 +87,7 @@ class Pipeline:
         self._broken = ""
         self._closed = False
         self._stepping = threading.Lock()
+        _load_compiler()
         self._crew = Crew(num_devices)
         self._farewell = weakref.finalize(self, self._crew.dismiss)
 
@@ -441,6 +443,12 @@ class Pipeline:
         proportional = isinstance(self.devices, StandIns) and self.devices.proportional
         sizes = sizes_of(total, schedule.num_micro_batches)
         return simulate(schedule, costs, sizes if proportional else None)
+
+
+def _load_compiler() -> None:
+    """Have torch import its compiler now: the first layer that runs under a mode does, for over a second, and that
+    would be in the middle of a timed op."""
+    importlib.import_module("torch._dynamo")
 
 
 def _signature(schedule: Schedule, batch: Any, target: Any, loss: Loss, inventory: Inventory) -> Any:

@@ -59,12 +59,14 @@ def memory_chart(
     measured_activations: Sequence[float] | None = None,
     lang: str = "en",
     view: str = "class",
+    fullest: float = 0.0,
 ) -> bytes:
     """For each device two bars, predicted and measured: weights below, kept activations on top, as PNG.
 
     Args:
         predicted: None where nothing can be predicted.
         measured_activations: peak bytes, one a device; None before a run.
+        fullest: bytes that the axis has room for at least, so that charts can be compared.
     """
     lang = drawn_language(lang)
     figure, axes = _figure(say("memory_title", lang))
@@ -74,7 +76,7 @@ def memory_chart(
     ] * num_devices
     bars = [(-0.19, [device.activations for device in predicted], PREDICTED_BAR)] if predicted else []
     bars += [(0.19, list(measured_activations), MEASURED_BAR)] if measured_activations else []
-    tops = [0.0]
+    tops = [fullest / KIB]
     for index, (shift, activations, style) in enumerate(bars):
         places, kept = (
             [device + shift for device in range(num_devices)],

@@ -160,7 +160,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "先真的训练一次，再和不切的模型比一比……",
         "Really training one step, and comparing it with the uncut model …",
     ),
-    "measuring": ("正在测量：第 {step} 次，共 {steps} 次……", "Measuring: step {step} of {steps} …"),
+    "measuring": (
+        "正在测量：同样的一步量 {steps} 遍，现在是第 {step} 遍……",
+        "Measuring the same step {steps} times: now number {step} …",
+    ),
     "sweeping": ("正在试 M = {count}……", "Trying M = {count} …"),
     "cancelling": ("正在停下……", "Stopping …"),
     "cancelled": (

@@ -43,10 +43,15 @@ def curve(
     return show.bubble_chart(predicted, measured, settings.num_stages, settings.key().num_micro_batches, lang)
 
 
-def memory(prediction: Prediction, outcome: Outcome | None, lang: str) -> bytes:
-    """What each device keeps at its fullest, measured beside predicted, as PNG."""
+def memory(prediction: Prediction, most: Prediction, outcome: Outcome | None, lang: str) -> bytes:
+    """What each device keeps at its fullest, measured beside predicted, as PNG.
+
+    Args:
+        most: the same with nothing erased: its height is the axis's, so that erasing is seen.
+    """
     counted = None if outcome is None else outcome.result.memory.peak_activation_bytes
-    return show.memory_chart(prediction.memory, counted, lang)
+    fullest = max((device.total for device in most.memory or ()), default=0.0)
+    return show.memory_chart(prediction.memory, counted, lang, fullest=fullest)
 
 
 def figures(prediction: Prediction, outcome: Outcome | None, slot: float, lang: str) -> list[list[str]]:

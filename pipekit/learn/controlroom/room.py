@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import ipywidgets
@@ -246,6 +246,7 @@ class ControlRoom(show.Panel):
         """A knob was moved: what the last run had to say is old."""
         if self.current is None or self.current.done:
             self._status = ("idle_status", {})
+            self._usable(True)
         self.refresh()
 
     def _cannot(self, error: PipekitError) -> None:
@@ -271,7 +272,8 @@ class ControlRoom(show.Panel):
             prediction, family = self.experiment.predict(settings), self.experiment.family(settings)
         except PipekitError:
             return  # `refresh` has said it
-        memory = pictures.memory(prediction, self.outcomes.get(settings.key()), self.lang)
+        most = self.experiment.predict(replace(settings, checkpoint="never"))
+        memory = pictures.memory(prediction, most, self.outcomes.get(settings.key()), self.lang)
         curve = pictures.curve(settings, family, outcomes, self.lang)
         seconds = math.ceil(self.experiment.sweep_seconds(settings, SWEEP))
         with self.lock:
@@ -366,6 +368,10 @@ class ControlRoom(show.Panel):
             pipeline.cancel()
 
     def _usable(self, usable: bool) -> None:
+        """Knobs rest while something runs: the two grids are always about the same settings."""
+        for knob in (self.stages_slider, self.schedule_menu, self.checkpoint_menu):
+            knob.disabled = not usable
+        self.pieces_slider.disabled = not usable or self.schedule == "naive"  # a relay race has one piece
         self.train_button.disabled = self.sweep_button.disabled = not usable
         self.cancel_button.disabled = usable
         self.bar.layout.display = "none" if usable else None
