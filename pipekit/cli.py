@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from pipekit import __version__, plan, run
-from pipekit.errors import PipekitError
+from pipekit.errors import BatchError, PipekitError
 from pipekit.learn.data import digits
 from pipekit.learn.models import convnet, mlp
 
@@ -71,6 +71,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(asked: argparse.Namespace) -> int:
+    if asked.batch < 1 or asked.batch > len(digits().train_labels):
+        raise BatchError("batch_digits", asked=asked.batch, found=len(digits().train_labels))
+    if asked.trace is not None and asked.trace.is_dir():
+        raise IsADirectoryError(f"cannot write {asked.trace}: it is a folder; name a file in it")
     if asked.trace is not None and not asked.trace.resolve().parent.is_dir():
         raise FileNotFoundError(
             f"cannot write {asked.trace}: there is no folder {asked.trace.resolve().parent}"

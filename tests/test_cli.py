@@ -63,7 +63,8 @@ def test_the_trace_holds_every_op_on_its_device(tmp_path, capsys):
         (["--micro-batches", "65"], "cannot cut 64 samples into 65 micro-batches; choose M <= 64"),
         (["--micro-batches", "0"], "at least 1 micro-batch, not 0"),
         (["--batch-time", "-1"], "batch_time must be longer than 0, not -1.0"),
-        (["--batch", "0"], "cannot cut 0 samples"),
+        (["--batch", "0"], "cannot take 0 of 1437 digits"),
+        (["--batch", "-5"], "cannot take -5 of 1437 digits"),
         (["--trace", "/no/such/folder/trace.json"], "cannot write /no/such/folder/trace.json"),
     ],
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import threading
 import weakref
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -86,6 +87,7 @@ class Pipeline:
         self._cancel_asked = False  # while a step is prepared there is no job to cancel yet
         self._broken = ""
         self._closed = False
+        self._process = os.getpid()
         self._stepping = threading.Lock()
         _load_compiler()
         self._crew = Crew(num_devices)
@@ -189,6 +191,8 @@ class Pipeline:
             raise PlacementError("closed")
         if self._broken:
             raise PlacementError("broken", why=self._broken)
+        if os.getpid() != self._process:
+            raise PlacementError("forked")
         if not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
             raise PlacementError("no_grad", mode="torch.no_grad() or torch.inference_mode()")
 
@@ -206,19 +210,23 @@ class Pipeline:
         lanes = self._fit(schedule)
         ends = (self.devices.torch_device(device) for device in (self.placement[0], self.placement[-1]))
         pieces = cut_batch(schedule, batch, target, loss, weight, *ends)
-        inventory = Inventory(self.stages)
+        inventory = Inventory(self.stages, loss)
         signature = _signature(schedule, batch, target, loss, inventory)
         shape = self._shape(signature, batch, loss, target)
         self._check_memory(signature, schedule, pieces, shape)
         costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
         places = [self.devices.torch_device(device) for device in self.placement]
         transaction = Transaction(inventory, places)
+        stepping = _claim(transaction.parameters.keys())
         try:
             self._job = job = self._make_job(lanes, schedule, pieces, signature, inventory, costs, on_span)
             if self._cancel_asked:
                 job.cancel()
             transaction.begin()
+            mark = torch.default_generator.get_state()
             self._run(job)
+            if not torch.equal(mark, torch.default_generator.get_state()):
+                self._traits.clear()  # a stage that never drew may have begun to: look at all of them again
             result = read_result(job, schedule, pieces, self.devices, inventory)
             if signature not in self._kept_bytes:
                 self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
@@ -235,6 +243,8 @@ class Pipeline:
                 self._job.drop_graphs()
             transaction.rollback()
             raise
+        finally:
+            _IN_STEP.difference_update(stepping)
 
     def _run(self, job: Job) -> None:
         """Set the workers going and wait until every one of them reports rest."""
@@ -445,6 +455,20 @@ class Pipeline:
         return simulate(schedule, costs, sizes if proportional else None)
 
 
+_IN_STEP: set[int] = set()  # parameters that a pipeline of this process is stepping with
+_CLAIMING = threading.Lock()
+
+
+def _claim(parameters: Iterable[int]) -> set[int]:
+    """Take the parameters for one step; two pipelines adding to the same gradients would lose some of them."""
+    wanted = set(parameters)
+    with _CLAIMING:
+        if wanted & _IN_STEP:
+            raise PlacementError("busy_model")
+        _IN_STEP.update(wanted)
+    return wanted
+
+
 def _load_compiler() -> None:
     """Have torch import its compiler now: the first layer that runs under a mode does, for over a second, and that
     would be in the middle of a timed op."""
@@ -456,10 +480,17 @@ def _signature(schedule: Schedule, batch: Any, target: Any, loss: Loss, inventor
     given = [*given_tensors(batch), *given_tensors(target)]
     shapes = tuple([(tuple(tensor.shape), tensor.dtype) for tensor in given])
     autocasts = Caller.now().autocasts
-    return schedule, shapes, inventory.training, inventory.trained, autocasts, _same_loss(loss)
+    rest = tuple([leaf for leaf in torch.utils._pytree.tree_leaves((batch, target)) if _is_plain(leaf)])
+    stages = (inventory.training, inventory.trained, inventory.made_of)
+    return schedule, shapes, rest, stages, autocasts, _same_loss(loss)
+
+
+def _is_plain(leaf: Any) -> bool:
+    return leaf is None or isinstance(leaf, bool | int | float | str)
 
 
 def _same_loss(loss: Loss) -> Any:
     """Equal for losses that keep the same: a lambda written once is another object in every call."""
-    kind = getattr(loss, "__code__", loss)
+    plain = not (getattr(loss, "__closure__", None) or getattr(loss, "__defaults__", None))
+    kind = getattr(loss, "__code__", loss) if plain and not hasattr(loss, "__self__") else loss
     return kind if isinstance(kind, Hashable) else id(loss)

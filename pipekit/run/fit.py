@@ -92,7 +92,8 @@ def fit(
 
 
 def _again(batches: Iterable[Any]) -> Iterable[Any]:
-    return batches if hasattr(batches, "__len__") else list(batches)
+    """What can be iterated once is kept for the next epochs; anything else begins anew by itself."""
+    return list(batches) if iter(batches) is batches else batches
 
 
 def _most(builder: Callable[[int], Schedule], otherwise: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -36,10 +37,12 @@ class Inventory:
     """Modules, parameters and buffers of the stages, each list in the order of the stages.
 
     `training` tells, stage by stage and module by module, whether it trains or evaluates; `trained`, slot by slot,
-    whether a parameter wants a gradient.
+    whether a parameter wants a gradient. A loss that is a module belongs to the last stage: it may have parameters
+    and buffers too.
     """
 
-    def __init__(self, stages: Sequence[nn.Module]) -> None:
+    def __init__(self, stages: Sequence[nn.Module], loss: Any = None) -> None:
+        head = loss if isinstance(loss, nn.Module) else getattr(loss, "__self__", None)
         self.parameter_slots: list[ParameterSlot] = []
         self.buffer_slots: list[BufferSlot] = []
         self.parameters: list[list[nn.Parameter]] = []
@@ -47,9 +50,12 @@ class Inventory:
         training = []
         for stage, root in enumerate(stages):
             modules = list(root.modules())
+            if stage == len(stages) - 1 and isinstance(head, nn.Module):
+                modules += head.modules()
             training.append(tuple([module.training for module in modules]))
             self._take_in(stage, modules)
         self.training = tuple(training)
+        self.made_of = tuple([(id(slot.module), slot.parameter.shape) for slot in self.parameter_slots])
         self.trained = tuple([slot.parameter.requires_grad for slot in self.parameter_slots])
 
     def _take_in(self, stage: int, modules: list[nn.Module]) -> None:

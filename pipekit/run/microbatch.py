@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
 from pipekit.errors import BatchError
 from pipekit.plan import micro_batch_sizes
-from pipekit.run.values import tensors
+from pipekit.run.values import holds_tensors, tensors
 
 Weight = str | Callable[[Any], Any]
 
@@ -72,10 +73,19 @@ def cut(value: Any, name: str, total: int, sizes: list[int]) -> list[Any]:
         if isinstance(leaf, torch.Tensor):
             parts = _cut_tensor(leaf, name + path, total, sizes)
         else:
-            parts = [leaf.value if isinstance(leaf, Whole) else leaf] * len(sizes)
+            parts = [_uncut(leaf, name + path)] * len(sizes)
         for piece, part in zip(pieces, parts, strict=True):
             piece.append(part)
     return [piece[0] if spec is None else pytree.tree_unflatten(piece, spec) for piece in pieces]
+
+
+def _uncut(leaf: Any, name: str) -> Any:
+    """What every piece gets as it is; no gradient goes back to it, as to nothing in a batch."""
+    if isinstance(leaf, Whole):
+        return pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, leaf.value)
+    if isinstance(leaf, np.ndarray) or holds_tensors(leaf):
+        raise BatchError("batch_object", name=name, type=type(leaf).__name__)
+    return leaf
 
 
 def _cut_tensor(tensor: torch.Tensor, name: str, total: int, sizes: list[int]) -> list[torch.Tensor]:

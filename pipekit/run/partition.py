@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -78,10 +79,10 @@ def _balance(
             raise PartitionError("cut_layers", num_layers=len(layers), num_stages=stages)
         costs = [1.0] * len(layers) if example is None else layer_times(layers, example)
         return best_balance(costs, stages)
-    cuts = list(balance)
+    cuts = [int(length) if isinstance(length, Integral) else length for length in balance]
     if num_stages is not None and num_stages != len(cuts):
         raise PartitionError("balance_or_number", num_stages=num_stages, balance=cuts, given=len(cuts))
-    if not all(isinstance(length, int) and length >= 1 for length in cuts):
+    if not all(isinstance(length, Integral) and length >= 1 for length in cuts):
         raise PartitionError("balance_positive", balance=cuts, smallest=min(cuts, default=0))
     if sum(cuts) != len(layers):
         raise PartitionError("balance_sum", balance=cuts, total=sum(cuts), num_layers=len(layers))

@@ -11,10 +11,11 @@ from typing import Any
 import torch
 from torch import nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.utils import _pytree as pytree
 
 from pipekit.run.keyed import Keyed, seed_of
 from pipekit.run.ledger import Ledger
-from pipekit.run.values import Parcel, clone_leaves, open_parcel, pack, tensors, versions
+from pipekit.run.values import Parcel, clone_leaves, holds_tensors, open_parcel, pack, tensors, versions
 
 # torch.autograd.backward's Python wrapper is 40 % of a tiny step under a contested GIL; this is what it calls.
 _run_backward = torch.autograd.Variable._execution_engine.run_backward
@@ -82,13 +83,12 @@ class Head:
 class Traits:
     """What was found out about a stage when it first ran in one way (shapes, training flags)."""
 
-    __slots__ = ("alters_buffers", "alters_input", "draws", "known")
+    __slots__ = ("alters_input", "draws", "known")
 
     def __init__(self) -> None:
         self.known = False
         self.draws = False
         self.alters_input = False
-        self.alters_buffers: set[_Slot] | None = None  # None: no forward was watched yet
 
 
 class StageRun:
@@ -140,7 +140,7 @@ class StageRun:
         parcel, kept.stash = kept.stash, None
         if self.ledger is not None:
             self.ledger.forget(micro_batch)
-        with _throw_away_buffers(self.traits.alters_buffers or set(), kept.buffers):
+        with _throw_away_buffers(self._slots, kept.buffers):
             self._forward_for_graph(micro_batch, parcel, kept)
         kept.buffers = {}
 
@@ -188,8 +188,8 @@ class StageRun:
         return sent
 
     def _forward_for_graph(self, micro_batch: int, parcel: Parcel, kept: Kept) -> Parcel | None:
-        if self._is_plain():
-            return self._send(self._compute(micro_batch, parcel, kept, identity=False), kept)
+        if self._is_plain() and micro_batch not in self.recomputed:
+            return self._send(self._compute_plain(micro_batch, parcel, kept), kept)
         trying = self.index == 0 and not self.traits.known
         if trying or (self.index == 0 and self.traits.alters_input):
             parcel = clone_leaves(parcel)  # an in-place first layer must not alter the caller's batch
@@ -214,6 +214,21 @@ class StageRun:
             and not self.caller.autocasts
         )
 
+    def _compute_plain(self, micro_batch: int, parcel: Parcel, kept: Kept) -> Any:
+        """Without watching; a stage that only now begins to work in place on its input is refused, not believed."""
+        before = versions(parcel)
+        try:
+            output = self._compute(micro_batch, parcel, kept, identity=False)
+        except RuntimeError as error:
+            self.traits.alters_input = "a leaf Variable that requires grad" in str(error)
+            if not self.traits.alters_input:
+                raise
+            raise StageFault("stage_inplace_input") from error
+        if versions(parcel) != before:
+            self.traits.alters_input = True
+            raise StageFault("stage_inplace_input")
+        return output
+
     def _compute(self, micro_batch: int, parcel: Parcel, kept: Kept, identity: bool) -> Any:
         """The stage's output with its graph; on the last stage its loss, where the backward will start."""
         value, kept.sources = open_parcel(parcel, with_grad=True, identity=identity)
@@ -232,31 +247,25 @@ class StageRun:
 
     @contextmanager
     def _keeping_buffers(self, micro_batch: int, kept: Kept) -> Iterator[None]:
-        """Keep the buffers that a forward is going to change, for its R; find out which these are."""
-        changing = self.traits.alters_buffers
-        before = {slot: slot[0]._buffers[slot[1]] for slot in self._slots}
-        marks = {slot: _mark(buffer) for slot, buffer in before.items()}
+        """Keep, for its R, the buffers that a forward changes: found by value, batch_norm leaves no other mark."""
         clones = {
-            slot: None if buffer is None else buffer.clone()
-            for slot, buffer in before.items()
-            if changing is None or (slot in changing and not _only_writes(slot[0]))
+            (owner, name): None if buffer is None else buffer.clone()
+            for owner, name in self._slots
+            if not _only_writes(owner)
+            for buffer in (owner._buffers[name],)
         }
         yield
-        changed = {slot for slot, mark in marks.items() if _mark(slot[0]._buffers[slot[1]]) != mark}
-        if changing is None:  # by value as well: batch_norm changes its statistics without a mark
-            changing = {
-                slot for slot, clone in clones.items() if not _equal(clone, slot[0]._buffers[slot[1]])
-            }
-        self.traits.alters_buffers = changing = changing | changed
         kept.buffers = {
-            slot: clone for slot, clone in clones.items() if slot in changing and not _only_writes(slot[0])
+            (owner, name): clone
+            for (owner, name), clone in clones.items()
+            if not _equal(clone, owner._buffers[name])
         }
         if self.ledger is not None:
             self.ledger.keep(micro_batch, list(kept.buffers.values()))
 
     @cached_property
     def _slots(self) -> list[_Slot]:
-        return [(owner, name) for owner in self.module.modules() for name in owner._buffers]
+        return [(owner, name) for owner in self.module.modules() for name, _ in owner._buffers.items()]
 
     def _loss(self, micro_batch: int, output: Any) -> torch.Tensor:
         head = self.head
@@ -277,6 +286,10 @@ class StageRun:
             raise StageFault("stage_none")
         if not tensors(output):
             raise StageFault("stage_output", type=type(output).__name__)
+        if not isinstance(output, torch.Tensor):
+            for leaf in pytree.tree_leaves(output):
+                if not isinstance(leaf, torch.Tensor) and holds_tensors(leaf):
+                    raise StageFault("stage_object", type=type(leaf).__name__)
         return output
 
     @contextmanager
@@ -284,7 +297,8 @@ class StageRun:
         """The caller's modes, and this micro-batch's random key if the stage draws (or may: a step that is counted
         looks at every piece, since the loss or a smaller piece may draw where the first one didn't)."""
         mode = None
-        if self.traits.draws or self.ledger is not None or not self.traits.known:
+        watched = self.ledger is not None or not self.traits.known
+        if self.traits.draws or watched or micro_batch in self.recomputed:
             mode = Keyed(seed_of(self.key, self.first_layer, micro_batch))
         with self.caller.enter(), mode or nullcontext():
             yield mode
@@ -313,12 +327,12 @@ class StageRun:
 
 
 @contextmanager
-def _throw_away_buffers(changing: set[_Slot], saw: dict[_Slot, torch.Tensor | None]) -> Iterator[None]:
+def _throw_away_buffers(slots: list[_Slot], saw: dict[_Slot, torch.Tensor | None]) -> Iterator[None]:
     """Run on what the forward saw of the buffers it changes, so that a BatchNorm counts each micro-batch once.
 
     Swapped in, never copied back: autograd checks the versions of what it saved.
     """
-    originals = [(owner, name, owner._buffers[name]) for owner, name in changing]
+    originals = [(owner, name, owner._buffers[name]) for owner, name in slots]
     try:
         for owner, name, buffer in originals:
             fresh = None if buffer is None else buffer.clone()
@@ -329,15 +343,17 @@ def _throw_away_buffers(changing: set[_Slot], saw: dict[_Slot, torch.Tensor | No
             owner._buffers[name] = buffer
 
 
-def _mark(buffer: torch.Tensor | None) -> tuple[int, int]:
-    """Changes when a buffer is changed in place or another one is put there."""
-    return id(buffer), 0 if buffer is None else buffer._version
-
-
 def _equal(before: torch.Tensor | None, now: torch.Tensor | None) -> bool:
     return before is now or (before is not None and now is not None and torch.equal(before, now))
 
 
+_BATCH_NORMS = (
+    nn.BatchNorm1d,
+    nn.BatchNorm2d,
+    nn.BatchNorm3d,
+)  # not what is derived from them: that may read
+
+
 def _only_writes(module: nn.Module) -> bool:
     """A BatchNorm in training writes its statistics and doesn't read them: any clone does for its R."""
-    return isinstance(module, nn.modules.batchnorm._BatchNorm) and module.training
+    return type(module) in _BATCH_NORMS and module.training and not module._forward_pre_hooks

@@ -26,6 +26,12 @@ def nbytes(values: Iterable[torch.Tensor]) -> int:
     return sum(v._indices().nbytes + v._values().nbytes if v.is_sparse else v.nbytes for v in values)
 
 
+def holds_tensors(leaf: Any) -> bool:
+    """Whether an object that torch can't look into (a dataclass, a class of one's own) has tensors inside."""
+    inside = getattr(leaf, "__dict__", None)
+    return isinstance(inside, dict) and any(isinstance(value, torch.Tensor) for value in inside.values())
+
+
 def storage_key(tensor: torch.Tensor) -> int:
     """What identifies a tensor's storage while it lives; views of one tensor have the same."""
     return int(tensor.untyped_storage()._cdata)
