@@ -215,7 +215,9 @@ def main(arguments: list[str] | None = None) -> int:
     for hidden, num_samples, share in SIZES:
         for count in COUNTS:
             rounds = race(hidden, num_samples, count, peer, asked.rounds, asked.steps)
-            times = {name: statistics.median(sum((each[name] for each in rounds), [])) for name in rounds[0]}
+            times = {
+                name: statistics.median([t for each in rounds for t in each[name]]) for name in rounds[0]
+            }
             shares = {name: of_ideal(rounds, name, count) for name in list(times)[1:]}
             row: list[object] = [f"hidden {hidden}, batch {num_samples}", count, times["one process"] * 1e3]
             for name, reached in shares.items():
