@@ -55,7 +55,7 @@ class Inventory:
             training.append(tuple([module.training for module in modules]))
             self._take_in(stage, modules)
         self.training = tuple(training)
-        self.made_of = tuple([(id(slot.module), slot.parameter.shape) for slot in self.parameter_slots])
+        self.made_of = tuple([id(slot.parameter) for slot in self.parameter_slots])
         self.trained = tuple([slot.parameter.requires_grad for slot in self.parameter_slots])
 
     def _take_in(self, stage: int, modules: list[nn.Module]) -> None:
