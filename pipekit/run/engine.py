@@ -83,6 +83,7 @@ class Pipeline:
         self._traits: dict[Any, Traits] = {}
         self._shapes: dict[Any, ModelShape | None] = {}
         self._kept_bytes: dict[Any, list[list[int]]] = {}
+        self._inventory: Inventory | None = None
         self._job: Job | None = None
         self._cancel_asked = False  # while a step is prepared there is no job to cancel yet
         self._broken = ""
@@ -210,8 +211,8 @@ class Pipeline:
         lanes = self._fit(schedule)
         ends = (self.devices.torch_device(device) for device in (self.placement[0], self.placement[-1]))
         pieces = cut_batch(schedule, batch, target, loss, weight, *ends)
-        inventory = Inventory(self.stages, loss)
-        signature = _signature(schedule, batch, target, loss, inventory)
+        inventory, caller = self._take_inventory(loss), Caller.now()
+        signature = _signature(schedule, batch, target, loss, inventory, caller)
         shape = self._shape(signature, batch, loss, target)
         self._check_memory(signature, schedule, pieces, shape)
         costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
@@ -219,7 +220,9 @@ class Pipeline:
         transaction = Transaction(inventory, places)
         stepping = _claim(transaction.parameters.keys())
         try:
-            self._job = job = self._make_job(lanes, schedule, pieces, signature, inventory, costs, on_span)
+            self._job = job = self._make_job(
+                lanes, schedule, pieces, signature, inventory, caller, costs, on_span
+            )
             if self._cancel_asked:
                 job.cancel()
             transaction.begin()
@@ -323,6 +326,12 @@ class Pipeline:
             )
         return lanes_of(schedule)
 
+    def _take_inventory(self, loss: Loss) -> Inventory:
+        """What the stages and the loss are made of now: the last step's inventory, if that still holds."""
+        if self._inventory is None or not self._inventory.holds(loss):
+            self._inventory = Inventory(self.stages, loss)
+        return self._inventory
+
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
         """The model's shape for this kind of step, where the clock or caution asks for it.
 
@@ -375,11 +384,12 @@ class Pipeline:
         pieces: Pieces,
         signature: Any,
         inventory: Inventory,
+        caller: Caller,
         costs: Costs | None,
         on_span: OnSpan | None,
     ) -> Job:
         known = self._kept_bytes.get(signature)
-        key, caller = draw_key(), Caller.now()
+        key = draw_key()
         runs = []
         for index, stage in enumerate(self.stages):
             last = index == self.num_stages - 1
@@ -387,7 +397,7 @@ class Pipeline:
             ledger = None
             if known is None:
                 own = [*inventory.parameters[index], *inventory.buffers[index]]
-                ledger = Ledger({storage_key(tensor) for tensor in own} | pieces.outside)
+                ledger = Ledger({storage_key(tensor) for tensor in own} | pieces.outside())
             runs.append(
                 StageRun(
                     stage,
@@ -475,14 +485,17 @@ def _load_compiler() -> None:
     importlib.import_module("torch._dynamo")
 
 
-def _signature(schedule: Schedule, batch: Any, target: Any, loss: Loss, inventory: Inventory) -> Any:
+def _signature(
+    schedule: Schedule, batch: Any, target: Any, loss: Loss, inventory: Inventory, caller: Caller
+) -> Any:
     """What decides a step's memory: schedule, shapes, training flags, what is frozen, autocast."""
     given = [*given_tensors(batch), *given_tensors(target)]
     shapes = tuple([(tuple(tensor.shape), tensor.dtype) for tensor in given])
-    autocasts = Caller.now().autocasts
-    rest = tuple([leaf for leaf in torch.utils._pytree.tree_leaves((batch, target)) if _is_plain(leaf)])
+    rest: tuple[Any, ...] = ()
+    if not (isinstance(batch, torch.Tensor) and isinstance(target, torch.Tensor)):
+        rest = tuple([leaf for leaf in torch.utils._pytree.tree_leaves((batch, target)) if _is_plain(leaf)])
     stages = (inventory.training, inventory.trained, inventory.made_of)
-    return schedule, shapes, rest, stages, autocasts, _same_loss(loss)
+    return schedule, shapes, rest, stages, caller.autocasts, _same_loss(loss)
 
 
 def _is_plain(leaf: Any) -> bool:

@@ -21,15 +21,18 @@ Loss = Callable[..., torch.Tensor]
 class Pieces:
     """N samples in M micro-batches.
 
-    `inputs` go to the first stage, `head` to the last; `outside` are the storages of batch and target, which no
-    stage keeps on its own account.
+    `inputs` go to the first stage, `head` to the last; `given` are batch and target as they came.
     """
 
     total: int
     sizes: list[int]
     inputs: list[Parcel]
     head: Head
-    outside: set[int]
+    given: tuple[Any, Any]
+
+    def outside(self) -> set[int]:
+        """The storages of batch and target, which no stage keeps on its own account."""
+        return {storage_key(tensor) for value in self.given for tensor in given_tensors(value)}
 
 
 def cut_batch(
@@ -53,5 +56,4 @@ def cut_batch(
     if last.type != "cpu":
         targets = [pytree.tree_map_only(torch.Tensor, lambda t: t.to(last), piece) for piece in targets]
     head = Head(loss, targets, weights(weight, targets, sizes), has_target=target is not None)
-    outside = {storage_key(tensor) for tensor in [*given_tensors(batch), *given_tensors(target)]}
-    return Pieces(total, sizes, inputs, head, outside)
+    return Pieces(total, sizes, inputs, head, (batch, target))

@@ -103,7 +103,7 @@ def _mean_loss(job: Job, pieces: Pieces) -> torch.Tensor:
             raise LossError("loss_not_finite", micro_batch=index, loss=loss)
         total.append(weight * loss if weight else 0.0)
     like = job.losses[0]
-    return torch.tensor(math.fsum(total), dtype=like.dtype, device=like.device)
+    return like.new_full((), math.fsum(total))
 
 
 def _memory(
@@ -111,10 +111,9 @@ def _memory(
 ) -> Memory:
     parameters, buffers, gradients = ([0] * len(job.logs) for _ in range(3))
     for stage, device in enumerate(placement):
-        own = inventory.parameters[stage]
-        parameters[device] += nbytes(own)
-        buffers[device] += nbytes(inventory.buffers[stage])
-        gradients[device] += nbytes([p.grad for p in own if p.grad is not None])
+        parameters[device] += inventory.parameter_bytes[stage]
+        buffers[device] += inventory.buffer_bytes[stage]
+        gradients[device] += nbytes([p.grad for p in inventory.parameters[stage] if p.grad is not None])
     kept = [max(log.kept_bytes, default=0) for log in job.logs]
     waiting = [max(log.waiting_bytes, default=0) for log in job.logs]
     return Memory(kept, waiting, parameters, buffers, gradients, ends, job.logs)
