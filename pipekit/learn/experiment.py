@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,9 +17,6 @@ from pipekit.learn.data import digits
 from pipekit.learn.models import mlp, one_thread
 
 STEPS = 3  # timed steps of one run; the median one is shown
-WARM_STEPS = (
-    2  # before them: one that is compared with the uncut model, and the one `run.measure` doesn't time
-)
 ROUNDING = 1e-4  # a relative difference of gradients below it is float32 rounding
 LEARNING_RATE = 0.1
 MOST_PIECES = 32  # of the predicted curve
@@ -26,12 +24,25 @@ MOST_PIECES = 32  # of the predicted curve
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the knobs say. A relay race has one piece, whatever M says."""
+    """What the knobs say. A relay race has one piece, whatever M says.
+
+    Args:
+        slow_device: the one that needs `slow_factor` times as long; -1: none.
+        overhead_ms: added to every op. latency_ms: delay of every hop between devices.
+        batch_norm: the model normalises over the mini-batch (or what it sees of it).
+        real_time: CPU threads as fast as they are, instead of stand-ins.
+    """
 
     num_stages: int = 4
     num_micro_batches: int = 4
     checkpoint: str = "never"
     schedule: str = "gpipe"
+    slow_device: int = -1
+    slow_factor: float = 2.0
+    overhead_ms: float = 0.0
+    latency_ms: float = 0.0
+    batch_norm: bool = False
+    real_time: bool = False
 
     def build(self) -> plan.Schedule:
         """The schedule they ask for."""
@@ -44,6 +55,14 @@ class Settings:
     def family(self) -> Settings:
         """The same for all that differ only in M."""
         return replace(self.key(), num_micro_batches=1)
+
+    def uncut(self) -> Settings:
+        """The whole mini-batch as one piece, all scratch paper kept: what a class compares with."""
+        return replace(self, num_micro_batches=1, schedule="gpipe", checkpoint="never")
+
+    def kept(self) -> Settings:
+        """The same with nothing erased."""
+        return replace(self, checkpoint="never")
 
     def with_pieces(self, num_micro_batches: int) -> Settings:
         """The same with another M; what has one piece by definition becomes GPipe."""
@@ -67,6 +86,9 @@ class Outcome:
         result: the median step.
         difference: contract 19's relative difference between its gradients and the uncut model's.
         loss_before, loss_after: around the one change to the parameters; a sweep changes nothing.
+        uncut: one step of `settings.uncut()`, measured in the same run.
+        kept: one step of `settings.kept()`, where something was erased; else None.
+        seconds: what the run took.
     """
 
     settings: Settings
@@ -75,6 +97,9 @@ class Outcome:
     difference: float
     loss_before: float
     loss_after: float | None = None
+    uncut: run.StepResult | None = None
+    kept: run.StepResult | None = None
+    seconds: float = 0.0
 
     @property
     def key(self) -> Settings:
@@ -118,7 +143,8 @@ class Watch:
     """Whom a run tells what it is at.
 
     Args:
-        phase: called with a key of `show`'s words, and its numbers.
+        phase: called with a key of `show`'s words, and its numbers; "uncut", "kept", "checking", "measuring" and
+            "sweeping" say whose spans come next.
         span: called from worker threads when an op has ended.
         pipeline: called with the pipeline, which can be cancelled, and with None when it's closed.
 
@@ -147,8 +173,9 @@ class Experiment:
     def __post_init__(self) -> None:
         data = digits()
         self.batch, self.target = data.train_images[: self.batch_size], data.train_labels[: self.batch_size]
-        self._shapes: dict[int, plan.ModelShape | None] = {}
-        self._devices: dict[int, run.StandIns] = {}
+        self._models: dict[bool, nn.Sequential] = {False: self.model}
+        self._shapes: dict[tuple[int, bool], plan.ModelShape | None] = {}
+        self._devices: dict[Any, run.Devices] = {}
         self._families: dict[Settings, dict[int, plan.Timeline]] = {}
 
     @property
@@ -156,14 +183,35 @@ class Experiment:
         """Seconds of one slot of the class's time axis: a forward on a quarter of the mini-batch."""
         return self.batch_time / 4
 
-    def devices(self, num_devices: int) -> run.StandIns:
+    def model_of(self, settings: Settings) -> nn.Sequential:
+        """The model these settings train; the one with BatchNorm is made when it's first asked for."""
+        if settings.batch_norm not in self._models:
+            self._models[settings.batch_norm] = _seeded(lambda: mlp(normalise=nn.BatchNorm1d))
+        return self._models[settings.batch_norm]
+
+    def devices(self, settings: Settings) -> run.Devices:
         """K slow devices played by the CPU; the same ones every time, since they look at this machine's clock once."""
-        if num_devices not in self._devices:
-            self._devices[num_devices] = run.stand_ins(num_devices, batch_time=self.batch_time)
-        return self._devices[num_devices]
+        count, slow_device = settings.num_stages, settings.slow_device
+        slow = (slow_device, settings.slow_factor) if 0 <= slow_device < count else None
+        key = (count, settings.real_time, slow, settings.overhead_ms, settings.latency_ms)
+        if key not in self._devices:
+            self._devices[key] = (
+                run.cpu(count)
+                if settings.real_time
+                else run.stand_ins(
+                    count,
+                    batch_time=self.batch_time,
+                    slow=None if slow is None else dict([slow]),
+                    overhead=settings.overhead_ms / 1000,
+                    latency=settings.latency_ms / 1000,
+                )
+            )
+        return self._devices[key]
 
     def predict(self, settings: Settings) -> Prediction:
         """What these devices should do with these settings; takes milliseconds.
+
+        In real time nothing is declared, so the prediction is of equal stages, a backward twice as long as a forward.
 
         Raises:
             PipekitError: it can't be cut that way.
@@ -173,45 +221,69 @@ class Experiment:
             raise BatchError(
                 "batch_small", num_samples=self.batch_size, num_micro_batches=schedule.num_micro_batches
             )
-        shape = self.shape(settings.num_stages)
-        devices = self.devices(settings.num_stages)
-        costs = devices.costs(schedule, self.batch_size, shape)
+        shape = self.shape(settings)
         sizes = plan.micro_batch_sizes(self.batch_size, schedule.num_micro_batches)
-        timeline = replace(plan.simulate(schedule, costs, sizes), devices=devices.label())
+        timeline = plan.simulate(schedule, self._costs(settings, schedule), sizes)
+        timeline = replace(timeline, devices=self._declared(settings).label())
         formula = plan.formula_bubble(schedule.num_devices, schedule.num_micro_batches)
         memory = None if shape is None else plan.predict_memory(schedule, shape, sizes)
         return Prediction(timeline, memory, formula)
 
-    def shape(self, num_stages: int) -> plan.ModelShape | None:
+    def _declared(self, settings: Settings) -> run.Devices:
+        """The devices whose declared times are the prediction: in real time the stand-ins of the same K."""
+        return self.devices(replace(settings, real_time=False))
+
+    def _costs(self, settings: Settings, schedule: plan.Schedule) -> plan.Costs:
+        costs = self._declared(settings).costs(schedule, self.batch_size, None)
+        assert costs is not None  # stand-ins declare
+        return costs
+
+    def shape(self, settings: Settings) -> plan.ModelShape | None:
         """Bytes of the model cut into that many stages, looked at once; None for a model that fails being looked at."""
-        if num_stages not in self._shapes:
-            stages = run.partition(self.model, num_stages)
+        key = (settings.num_stages, settings.batch_norm)
+        if key not in self._shapes:
+            stages = run.partition(self.model_of(settings), settings.num_stages)
             try:
-                self._shapes[num_stages] = run.inspect(stages, self.batch, loss=self.loss, target=self.target)
+                self._shapes[key] = run.inspect(stages, self.batch, loss=self.loss, target=self.target)
             except Exception:  # a learner's own model may raise anything; training will say what
-                self._shapes[num_stages] = None
-        return self._shapes[num_stages]
+                self._shapes[key] = None
+        return self._shapes[key]
 
     def train_once(self, settings: Settings, watch: Watch = Watch()) -> Outcome:
         """One real training step through the pipeline, checked against the uncut model and measured.
 
+        The step is run once to warm up and to compare gradients; then the uncut mini-batch once (and, where something
+        is erased, the same with all kept), and the step three times.
         The parameters change once, at the very end: a run that fails or is cancelled has changed nothing.
         """
-        prediction = self.predict(settings)
-        with self._open(settings.num_stages, watch) as pipeline:
-            schedule = settings.build()
+        began = time.monotonic()
+        prediction, model = self.predict(settings), self.model_of(settings)
+        with self._open(settings, watch) as pipeline:
+
+            def measured(phase: str, asked: Settings, steps: int) -> run.StepResult:
+                watch.phase(phase, step=1, steps=steps)
+                return run.measure(
+                    pipeline, asked.build(), self.batch, self.target, self.loss, steps=steps, warm_up=False,
+                    on_span=watch.span,
+                    on_step=lambda done, _: watch.phase(phase, step=min(done + 1, steps), steps=steps),
+                ).median  # fmt: skip
+
             watch.phase("checking")
-            first, difference = self._checked_step(pipeline, schedule, watch)
-            watch.phase("measuring", step=1, steps=STEPS)
-            measured = run.measure(
-                pipeline, schedule, self.batch, self.target, self.loss, steps=STEPS, on_span=watch.span,
-                on_step=lambda done, _: watch.phase("measuring", step=min(done + 1, STEPS), steps=STEPS),
-            )  # fmt: skip
-            # `measure` has left the first step's gradients where they were: they change the parameters now.
-            torch.optim.SGD(self.model.parameters(), lr=LEARNING_RATE).step()
+            first, difference = self._checked_step(pipeline, settings, watch)
+            # `measure` leaves the first step's gradients where they are: they change the parameters at the end.
+            uncut = None if self._is_uncut(settings) else measured("uncut", settings.uncut(), 1)
+            kept = None if settings.checkpoint == "never" else measured("kept", settings.kept(), 1)
+            result = measured("measuring", settings, STEPS)
+            torch.optim.SGD(model.parameters(), lr=LEARNING_RATE).step()
         with one_thread():
-            loss_after = float(self._whole().detach())
-        return Outcome(settings, prediction, measured.median, difference, float(first.loss), loss_after)
+            loss_after = float(self._whole(model).detach())
+        return Outcome(
+            settings, prediction, result, difference, float(first.loss), loss_after,
+            result if uncut is None else uncut, kept, time.monotonic() - began,
+        )  # fmt: skip
+
+    def _is_uncut(self, settings: Settings) -> bool:
+        return settings.key() == settings.uncut().key()
 
     def sweep(
         self,
@@ -222,13 +294,13 @@ class Experiment:
     ) -> list[Outcome]:
         """The same with several M, one real step each, handed to `keep` one by one; changes no parameter."""
         outcomes: list[Outcome] = []
-        with self._open(settings.num_stages, watch) as pipeline:
+        with self._open(settings, watch) as pipeline:
             for index, asked in enumerate(self._sweep_settings(settings, counts)):
                 watch.phase("sweeping", count=asked.num_micro_batches)
                 prediction = self.predict(asked)
-                result, difference = self._checked_step(pipeline, asked.build(), watch)
+                result, difference = self._checked_step(pipeline, asked, watch)
                 if result.overruns:  # a step that overran measures nothing: once more
-                    result, difference = self._checked_step(pipeline, asked.build(), watch)
+                    result, difference = self._checked_step(pipeline, asked, watch)
                 if index > 0:  # the first one only warms up
                     outcomes.append(Outcome(asked, prediction, result, difference, float(result.loss)))
                     keep(outcomes[-1:])
@@ -241,9 +313,15 @@ class Experiment:
             self._families[key] = {count: self._even(key, count) for count in range(1, MOST_PIECES + 1)}
         return self._families[key]
 
-    def seconds(self, prediction: Prediction) -> float:
+    def seconds(self, settings: Settings) -> float:
         """How long `train_once` will take."""
-        return (STEPS + WARM_STEPS) * prediction.timeline.makespan
+        return sum(times * self.predict(each).timeline.makespan for each, times in self._steps(settings))
+
+    def _steps(self, settings: Settings) -> list[tuple[Settings, int]]:
+        """What `train_once` runs, and how often."""
+        steps = [(settings, 1 + STEPS)]
+        steps += [] if self._is_uncut(settings) else [(settings.uncut(), 1)]
+        return steps + ([] if settings.checkpoint == "never" else [(settings.kept(), 1)])
 
     def sweep_seconds(self, settings: Settings, counts: Sequence[int]) -> float:
         """How long `sweep` will take."""
@@ -251,8 +329,8 @@ class Experiment:
         return sum(family[each.num_micro_batches].makespan for each in self._sweep_settings(settings, counts))
 
     def num_ops(self, settings: Settings) -> int:
-        """How many ops `train_once` tells of: those of the checked step and of the timed ones."""
-        return (STEPS + 1) * settings.build().num_ops
+        """How many ops `train_once` runs."""
+        return sum(times * each.build().num_ops for each, times in self._steps(settings))
 
     def sweep_num_ops(self, settings: Settings, counts: Sequence[int]) -> int:
         """How many ops `sweep` runs."""
@@ -265,38 +343,38 @@ class Experiment:
     def _even(self, settings: Settings, count: int) -> plan.Timeline:
         """The prediction for `count` equal pieces, whether or not the samples can be divided so."""
         schedule = settings.with_pieces(count).build()
-        costs = self.devices(settings.num_stages).costs(schedule, self.batch_size, None)
-        return plan.simulate(schedule, costs, [self.batch_size / count] * count)
+        return plan.simulate(schedule, self._costs(settings, schedule), [self.batch_size / count] * count)
 
     @contextmanager
-    def _open(self, num_stages: int, watch: Watch) -> Iterator[run.Pipeline]:
+    def _open(self, settings: Settings, watch: Watch) -> Iterator[run.Pipeline]:
         """The cut model on its devices; as long as it's open, the watcher can cancel it."""
-        devices = self.devices(num_stages)
-        # Looked at now, before a watcher draws: drawing would make this machine's clock look coarse.
-        _ = devices.grain
-        with run.Pipeline(run.partition(self.model, num_stages), devices) as pipeline:
+        devices, model = self.devices(settings), self.model_of(settings)
+        if isinstance(devices, run.StandIns):
+            # Looked at now, before a watcher draws: drawing would make this machine's clock look coarse.
+            _ = devices.grain
+        with run.Pipeline(run.partition(model, settings.num_stages), devices) as pipeline:
             watch.pipeline(pipeline)
             try:
                 yield pipeline
             finally:
                 watch.pipeline(None)
-                self.model.zero_grad()
+                model.zero_grad()
 
     def _checked_step(
-        self, pipeline: run.Pipeline, schedule: plan.Schedule, watch: Watch
+        self, pipeline: run.Pipeline, settings: Settings, watch: Watch
     ) -> tuple[run.StepResult, float]:
         """One step, its gradients left in `.grad`, and how far they are from the uncut model's."""
-        self.model.zero_grad()
-        result = pipeline.step(schedule, self.batch, self.target, self.loss, on_span=watch.span)
-        parameters = list(self.model.parameters())
+        model = self.model_of(settings)
+        model.zero_grad()
         with one_thread():
-            uncut = torch.autograd.grad(self._whole(), parameters, allow_unused=True)
-        return result, run.relative_difference([p.grad for p in parameters], list(uncut))
+            uncut = torch.autograd.grad(self._whole(model), list(model.parameters()), allow_unused=True)
+        result = pipeline.step(settings.build(), self.batch, self.target, self.loss, on_span=watch.span)
+        return result, run.relative_difference([p.grad for p in model.parameters()], list(uncut))
 
-    def _whole(self) -> torch.Tensor:
+    def _whole(self, model: nn.Sequential) -> torch.Tensor:
         """The uncut model's loss, shape (); its buffers (a BatchNorm's statistics) stay as they were."""
-        buffers = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
-        return self.loss(torch.func.functional_call(self.model, buffers, (self.batch,)), self.target)
+        buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+        return self.loss(torch.func.functional_call(model, buffers, (self.batch,)), self.target)
 
 
 def _seeded(make: Callable[[], nn.Sequential]) -> nn.Sequential:

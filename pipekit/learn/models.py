@@ -19,14 +19,19 @@ NUM_CLASSES = 10
 NUM_PIXELS = 64
 
 
-def mlp(num_blocks: int = 8, width: int = 64) -> nn.Sequential:
+def mlp(
+    num_blocks: int = 8, width: int = 64, normalise: Callable[[int], nn.Module] = nn.LayerNorm
+) -> nn.Sequential:
     """A tower of equal blocks (Linear, LayerNorm, ReLU): (n, 1, 8, 8) -> (n, 10); about 97 % of the digits right.
+
+    Args:
+        normalise: width -> a layer; `nn.BatchNorm1d` shows that cutting a mini-batch then changes the result.
 
     >>> len(mlp()), mlp()(torch.zeros(3, 1, 8, 8)).shape
     (8, torch.Size([3, 10]))
     """
     blocks = [
-        [nn.Linear(width if block else NUM_PIXELS, width), nn.LayerNorm(width), nn.ReLU()]
+        [nn.Linear(width if block else NUM_PIXELS, width), normalise(width), nn.ReLU()]
         for block in range(num_blocks)
     ]
     return _tower(blocks, first=nn.Flatten(), last=nn.Linear(width, NUM_CLASSES))

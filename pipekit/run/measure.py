@@ -39,6 +39,7 @@ def measure(
     loss: Loss,
     *,
     steps: int = 5,
+    warm_up: bool = True,
     weight: Weight = "samples",
     on_span: OnSpan | None = None,
     on_step: Callable[[int, StepResult], None] | None = None,
@@ -46,6 +47,7 @@ def measure(
     """Run one untimed step, then `steps` measured ones; gradients, buffers and randomness stay as they were.
 
     Args:
+        warm_up: False leaves the untimed step out, where the same was run a moment ago.
         on_span: as in `Pipeline.step`. on_step: called with the number of measured steps done and the last one.
 
     Raises: as `Pipeline.step`.
@@ -54,7 +56,8 @@ def measure(
     def run() -> StepResult:
         return pipeline.step(schedule, batch, target, loss, weight, on_span=on_span, keep_gradients=False)
 
-    pipeline.step(schedule, batch, target, loss, weight, keep_gradients=False)
+    if warm_up:
+        pipeline.step(schedule, batch, target, loss, weight, keep_gradients=False)
     results: list[StepResult] = []
     repeated = 0
     for done in range(1, steps + 1):
