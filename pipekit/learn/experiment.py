@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import torch
 from torch import nn
 
 from pipekit import plan, run
-from pipekit.errors import BatchError
+from pipekit.errors import BatchError, PlacementError
 from pipekit.learn.data import digits
 from pipekit.learn.models import mlp, one_thread
 
@@ -177,6 +178,7 @@ class Experiment:
         self._shapes: dict[tuple[int, bool], plan.ModelShape | None] = {}
         self._devices: dict[Any, run.Devices] = {}
         self._families: dict[Settings, dict[int, plan.Timeline]] = {}
+        self._opened = threading.Lock()
 
     @property
     def slot(self) -> float:
@@ -294,17 +296,34 @@ class Experiment:
     ) -> list[Outcome]:
         """The same with several M, one real step each, handed to `keep` one by one; changes no parameter."""
         outcomes: list[Outcome] = []
-        with self._open(settings, watch) as pipeline:
+        with self.bench(settings, watch) as measure:
             for index, asked in enumerate(self._sweep_settings(settings, counts)):
                 watch.phase("sweeping", count=asked.num_micro_batches)
+                outcome = measure(asked)
+                if index > 0:  # the first one only warms up
+                    outcomes.append(outcome)
+                    keep([outcome])
+        return outcomes
+
+    @contextmanager
+    def bench(self, settings: Settings, watch: Watch = Watch()) -> Iterator[Callable[[Settings], Outcome]]:
+        """Set devices up, and give a function that measures one real, checked step on them; changes no parameter.
+
+        The function takes settings of the same model and devices: what differs is M, policy or schedule.
+
+        Raises:
+            PlacementError: a run or another bench of this experiment has not ended.
+        """
+        with self._open(settings, watch) as pipeline:
+
+            def measure(asked: Settings) -> Outcome:
                 prediction = self.predict(asked)
                 result, difference = self._checked_step(pipeline, asked, watch)
                 if result.overruns:  # a step that overran measures nothing: once more
                     result, difference = self._checked_step(pipeline, asked, watch)
-                if index > 0:  # the first one only warms up
-                    outcomes.append(Outcome(asked, prediction, result, difference, float(result.loss)))
-                    keep(outcomes[-1:])
-        return outcomes
+                return Outcome(asked, prediction, result, difference, float(result.loss))
+
+            yield measure
 
     def family(self, settings: Settings) -> dict[int, plan.Timeline]:
         """M -> prediction, for M from 1 to `MOST_PIECES` equal pieces; computed once a family."""
@@ -347,7 +366,15 @@ class Experiment:
 
     @contextmanager
     def _open(self, settings: Settings, watch: Watch) -> Iterator[run.Pipeline]:
-        """The cut model on its devices; as long as it's open, the watcher can cancel it."""
+        """The cut model on its devices; as long as it's open, the watcher can cancel it, and nobody else opens it."""
+        if not self._opened.acquire(blocking=False):
+            raise PlacementError("busy_model")  # two at once would disturb each other's clocks and gradients
+        try:
+            yield from self._pipeline(settings, watch)
+        finally:
+            self._opened.release()
+
+    def _pipeline(self, settings: Settings, watch: Watch) -> Iterator[run.Pipeline]:
         devices, model = self.devices(settings), self.model_of(settings)
         if isinstance(devices, run.StandIns):
             # Looked at now, before a watcher draws: drawing would make this machine's clock look coarse.
