@@ -53,6 +53,7 @@ MESSAGES: dict[str, str] = {
     "sizes_positive": "every micro-batch needs at least one sample; sizes has {asked}",
     "picture_column": "one column must last longer than 0, not {asked}",
     "empty_timeline": "the timeline has no span, so there is nothing to measure",
+    "labels": "unknown labels {asked!r}; choose one of: {known}",
     # -- cutting models
     "cut_layers": "cannot cut {num_layers} layers into {num_stages} stages; choose K <= {num_layers}",
     "balance_costs": "cannot balance {num_layers} costs over {num_stages} stages; choose K <= {num_layers}",

@@ -1,7 +1,7 @@
 """See it: timelines as pictures, charts, and panels that live. Knows `plan`, never `run` and never torch."""
 
 from pipekit.show.charts import bubble_chart, memory_chart
-from pipekit.show.grid import FILLS, paint, png
+from pipekit.show.grid import FILLS, paint, png, slots_of
 from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence, tiny
 from pipekit.show.panel import Latest, Panel, Run
 
@@ -19,5 +19,6 @@ __all__ = [
     "png",
     "say",
     "sentence",
+    "slots_of",
     "tiny",
 ]

@@ -121,6 +121,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "kind_W": ("往回改（后一半）", "backward, weight half"),
     "kind_R": ("擦掉重算", "recompute"),
     "idle": ("闲着", "idle"),
+    "dashed_frame": ("虚线框 = 预测", "dashed frame = predicted"),
+    "whole_batch": ("一大批", "whole batch"),
     "bubble_note": ("气泡 {percent:.1f}%", "bubble {percent:.1f}%"),
     "font_hint": (
         "这台电脑没有中文字体，所以图里是英文：请安装 Noto Sans CJK 字体，或者运行 pip install pylopdf-fonts-zh-cn。",
@@ -244,6 +246,7 @@ ERRORS_ZH: dict[str, str] = {
     "sizes_positive": "每一小份至少要有 1 道练习题；sizes 里写的是 {asked}",
     "picture_column": "一格的时间必须大于 0，不能是 {asked}",
     "empty_timeline": "时间表是空的，没有东西可以测量",
+    "labels": "没有 {asked!r} 这种格子上的字；请从这些里选：{known}",
     # -- cutting models
     "cut_layers": "{num_layers} 层切不成 {num_stages} 段；请选 K <= {num_layers}",
     "balance_costs": "{num_layers} 个数分不成 {num_stages} 段；请选 K <= {num_layers}",
