@@ -1,16 +1,17 @@
 """Every word a learner reads, in Chinese and English, in one table; and the one place where counting starts.
 
-`WORDS[key]` is (Chinese, English), with class words. Errors carry a key and numbers: their Chinese is here, their
-English in `errors.MESSAGES`.
+`WORDS[key]` is (Chinese, English), with class words; where engineers say it differently, `WORDS_ENGINEER[key]` is
+theirs. Errors carry a key and numbers: their Chinese is here, their English in `errors.MESSAGES`.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
-from pipekit.errors import PipekitError
-from pipekit.plan import Timeline
+from pipekit.errors import MESSAGES, PipekitError
+from pipekit.plan import Op, Timeline
 
 LANGUAGES = ("zh", "en")
 VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
@@ -25,25 +26,30 @@ def number(index: int, view: str = "class") -> int:
     return index + VIEWS[view]
 
 
-def say(key: str, lang: str, **numbers: Any) -> str:
-    """The words for `key`, filled with numbers.
+def say(key: str, lang: str, view: str = "class", **numbers: Any) -> str:
+    """The words for `key`, filled with numbers: an engineer's where there are such, else the class's.
 
-    >>> say("device", "en", number=2)
-    'GPU 2'
+    >>> say("device", "en", number=2), say("kind_R", "zh"), say("kind_R", "zh", "engineer")
+    ('GPU 2', '擦掉重算', '激活重计算')
     """
-    return WORDS[key][LANGUAGES.index(lang)].format(**numbers)
+    both = WORDS_ENGINEER.get(key, WORDS[key]) if view == "engineer" else WORDS[key]
+    return both[LANGUAGES.index(lang)].format(**numbers)
 
 
 def tiny(value: float, lang: str) -> str:
-    """A small share in words a class reads at once; what is not small, or smaller than all words, as a number.
+    """A share in words a class reads at once: small ones in words, larger ones in percent, smaller ones as a number.
 
-    >>> tiny(4.6e-7, "zh"), tiny(4.6e-7, "en"), tiny(0.0, "en")
-    ('千万分之五', '5 in 10 million', '0')
+    >>> tiny(4.6e-7, "zh"), tiny(4.6e-7, "en"), tiny(0.0, "en"), tiny(0.347, "zh")
+    ('千万分之五', '5 in 10 million', '0', '35%')
     """
+    if not value or not math.isfinite(value):
+        return f"{value:g}"
     text = f"{value:.0e}"
     digit, power = int(text[0]), -int(text[2:])
-    if not value or power not in SHARES:
-        return "0" if not value else f"{value:.1e}"
+    if power < min(SHARES):
+        return f"{100 * value:.0f}%"
+    if power not in SHARES:
+        return f"{value:.1e}"
     chinese, english = SHARES[power]
     return f"{chinese}分之{DIGITS_ZH[digit]}" if lang == "zh" else f"{digit} in {english}"
 
@@ -61,13 +67,59 @@ SHARES = {
 }
 
 
-def sentence(error: BaseException, lang: str) -> str:
-    """What went wrong, in the learner's language; of a foreign error its name and its own words."""
+def sentence(error: BaseException, lang: str, view: str = "class") -> str:
+    """What went wrong, in the learner's language; of a foreign error its name and its own words.
+
+    A class counts stages, devices, pieces and layers from 1 here too; an engineer, and `str(error)`, from 0.
+    """
     if not isinstance(error, PipekitError):
         return say("foreign_error", lang, name=type(error).__name__, words=error)
-    if lang == "zh" and error.key in ERRORS_ZH:
-        return ERRORS_ZH[error.key].format(**error.numbers)
-    return str(error)
+    words = ERRORS_ZH[error.key] if lang == "zh" else MESSAGES[error.key]
+    numbers = dict(error.numbers)
+    if view == "class":
+        for remark, instead in FROM_ZERO:
+            words = words.replace(remark, instead)
+        numbers = {name: _from_one(error.key, name, value, lang) for name, value in numbers.items()}
+    if lang == "zh" and "chain" in numbers:
+        numbers["chain"] = _chain_in_chinese(str(numbers["chain"]))
+    return words.format(**numbers)
+
+
+INDEXES = ("stage", "device", "micro_batch", "first", "second", "previous", "expected", "index")
+FROM_ZERO = (  # what the table says for those who count from 0, and what a class reads instead
+    ("（从 0 数起）", ""),
+    ("，都从 0 数起", ""),
+    ("，从 0 数起", ""),
+    ("从 0 到 {last}", "从 1 到 {last}"),
+    ("from 0 to {last}", "from 1 to {last}"),
+)
+_OP_IN_TEXT = re.compile(r"\b\d+[FBIWR]\d+\b")
+
+
+def _from_one(key: str, name: str, value: Any, lang: str) -> Any:
+    """One number of an error, as a class counts. (`clock_slow` is about a line of code, which counts from 0.)"""
+    if name == "op":
+        return _op_in_words(str(value), lang)
+    if name == "chain":
+        text = re.sub(r"(?<=on device )\d+", lambda found: str(number(int(found[0]))), value)
+        return _OP_IN_TEXT.sub(lambda found: _op_in_words(found[0], lang), text)
+    is_index = name in INDEXES or (name == "last" and key != "clock_slow")
+    return number(value) if is_index and isinstance(value, int) else value
+
+
+def _op_in_words(text: str, lang: str) -> str:
+    """`2F0` as a class says it; what is no op stays as it is."""
+    if not _OP_IN_TEXT.fullmatch(text):
+        return text
+    op = Op.parse(text)
+    kind = say(f"kind_{op.kind}", lang)
+    return say("op_in_words", lang, stage=number(op.stage), piece=number(op.micro_batch), kind=kind)
+
+
+def _chain_in_chinese(chain: str) -> str:
+    """A deadlock's chain, which whoever found it wrote in English."""
+    chain = re.sub(r", which stands behind ([^;]+?) on device (\d+)", r"（它排在显卡 \2 的\1后面）", chain)
+    return chain.replace(" waits for ", "等").replace("; ", "；")
 
 
 def devices_line(timeline: Timeline, lang: str) -> str:
@@ -213,6 +265,554 @@ WORDS: dict[str, tuple[str, str]] = {
         "公式假定每一小份都一样大，而且要么都重算、要么都不重算；这里不是这样，请看“算出来的”那一列。",
         "The formula takes all pieces to be equal and all or none to be redone; here they are not: go by the prediction.",
     ),
+    "op_in_words": ("第 {stage} 段第 {piece} 小份{kind}", "stage {stage}'s {kind} of piece {piece}"),
+    # -- the control room: knobs, buttons, the line of guesses
+    "view": ("视图", "View"),
+    "view_class": ("课堂", "class"),
+    "view_engineer": ("工程师", "engineer"),
+    "text_size": ("字", "Text"),
+    "text_big": ("大", "large"),
+    "text_normal": ("普通", "normal"),
+    "guess_intro": (
+        "先猜：不切要{uncut}格。切成{count}小份要几格？",
+        "Guess first: uncut it takes {uncut} slots. How many with {count} pieces?",
+    ),
+    "guess_percent": ("闲着百分之几？", "Idle, in percent?"),
+    "guess_done": ("猜好了", "That's my guess"),
+    "guess_none": ("不猜", "No guess"),
+    "more": ("更多设置", "More"),
+    "history": ("历史", "History"),
+    "history_empty": (
+        "还没有训练过：训练一次，这里就记一行。",
+        "Nothing yet: every training run adds a line here.",
+    ),
+    "memory": ("内存", "Memory"),
+    "save_picture": ("存图", "Save picture"),
+    "replay_play": ("慢放", "Replay"),
+    "replay_pause": ("暂停", "Pause"),
+    "replay_back": ("退一格", "Back one slot"),
+    "replay_forward": ("进一格", "On one slot"),
+    "only_forward": ("只看往前算", "forward only"),
+    "both_ways": ("加上往回改", "and backward"),
+    "dashed_is_predicted": ("虚线框 = 预测", "dashed = predicted"),
+    "saved_slots": ("少用 {count} 格", "{count} slots fewer"),
+    "uncut_title": ("一大批（不切）", "Whole batch (uncut)"),
+    "cut_title": ("切成 {count} 小份", "Cut into {count} pieces"),
+    "guessed": ("你们猜", "guessed"),
+    "measured_short": ("测到", "measured"),
+    "formula_short": ("公式", "formula"),
+    "busy_short": ("相当于一直有{count}块显卡在干活", "as if {count} GPUs were always at work"),
+    "same_short": ("结果一样 √", "Same result √"),
+    "different_short": ("结果不一样！", "Not the same result!"),
+    "still_line": (
+        "这是一张不会动的图。想让它动起来：点一下上面的代码格，按 Shift+Enter；或者运行 python3 start.py。",
+        "This is a still picture. To bring it alive: click the cell above and press Shift+Enter, or run python3 start.py.",
+    ),
+    "ask_long": ("要花约 {seconds} 秒，真的要跑吗？", "This takes about {seconds} s. Really run it?"),
+    "yes": ("跑", "Yes, run"),
+    "no": ("不跑", "No"),
+    "reset": ("回到课堂设置", "Back to the lesson"),
+    "undo": ("撤销", "Undo"),
+    "slow_stage": ("哪块显卡慢", "Slow GPU"),
+    "slow_factor": ("慢几倍", "Times slower"),
+    "overhead_ms": ("每格活多花（毫秒）", "Extra per op (ms)"),
+    "latency_ms": ("传一次要花（毫秒）", "Each hand-over (ms)"),
+    "batch_norm": ("模型里有 BatchNorm", "Model with BatchNorm"),
+    "real_time": ("真实计时（不用替身）", "Real time (no stand-ins)"),
+    "foreground_note": (
+        "在这个网站上，只有代码格还在运行的时候，图才会动。",
+        "On this site the picture moves only while the cell is running.",
+    ),
+    # -- presets, and what each shows
+    "preset_relay_race": ("接力赛", "Relay race"),
+    "preset_relay_race_tip": (
+        "不切：一块显卡干活，别的显卡等着。",
+        "Uncut: one GPU works, the others wait.",
+    ),
+    "preset_4_pieces": ("4 小份", "4 pieces"),
+    "preset_4_pieces_tip": (
+        "切成 4 小份：几块显卡同时干活。",
+        "Cut into 4 pieces: several GPUs work at once.",
+    ),
+    "preset_16_pieces": ("16 小份", "16 pieces"),
+    "preset_16_pieces_tip": (
+        "切得更细：闲着的时间更少。",
+        "Cut finer: less idle time.",
+    ),
+    "preset_slow_stage": ("一块显卡慢", "A slow GPU"),
+    "preset_slow_stage_tip": (
+        "第 3 块显卡慢一倍：大家都等它。",
+        "The third GPU takes twice as long: all the others wait for it.",
+    ),
+    "preset_erase": ("擦掉重算", "Erase and redo"),
+    "preset_erase_tip": (
+        "草稿都擦掉，用时重算：书桌省了，时间多了。",
+        "All scratch paper erased and redone: less on the desk, more time.",
+    ),
+    "preset_1f1b": ("1F1B", "1F1B"),
+    "preset_1f1b_tip": (
+        "算完一份就往回改：一样快，草稿少。",
+        "Go back as soon as a piece is done: as fast, with less scratch paper.",
+    ),
+    # -- the three sentences
+    "amount_slots": ("{count}格", "{count} slots"),
+    "amount_slot": ("{count}格", "{count} slot"),
+    "amount_ms": ("{count}毫秒", "{count} ms"),
+    "gpus": ("{count}块显卡", "{count} GPUs"),
+    "gpu": ("{count}块显卡", "{count} GPU"),
+    "full_stop": ("。", "."),
+    "comma": ("，", ", "),
+    "listed": ("、", ", "),
+    "bracketed": ("（{words}）", " ({words})"),
+    "said_saved": (
+        "同一批{samples}张手写数字：不切用了{uncut}，切成{count}小份用了{cut}，少用{saved}",
+        "The same {samples} digits: uncut {uncut}, in {count} pieces {cut}: {saved} fewer",
+    ),
+    "said_saved_ms": (
+        "同一批{samples}张手写数字：不切用了{uncut}，切成{count}小份用了{cut}，少用{saved}",
+        "The same {samples} digits: uncut {uncut}, in {count} pieces {cut}: {saved} less",
+    ),
+    "said_slower": (
+        "同一批{samples}张手写数字：不切用了{uncut}，切成{count}小份用了{cut}，反而多用{more}",
+        "The same {samples} digits: uncut {uncut}, in {count} pieces {cut}: {more} more",
+    ),
+    "said_as_fast": (
+        "同一批{samples}张手写数字：不切用了{uncut}，切成{count}小份也用了{cut}，一样快",
+        "The same {samples} digits: uncut {uncut}, in {count} pieces {cut} too: just as fast",
+    ),
+    "said_relay": (
+        "一批{samples}张手写数字没有切，{devices}像接力赛，一块接一块，用了{cut}",
+        "{samples} digits, not cut: a relay race over {devices}, one after the other, in {cut}",
+    ),
+    "said_relay_longer": ("，比草稿都留着多用{more}", ", {more} more than with all scratch paper kept"),
+    "said_one_device": (
+        "一批{samples}张手写数字全在一块显卡上算，用了{cut}，没有人接力",
+        "{samples} digits, all on one GPU, in {cut}: there is nobody to hand over to",
+    ),
+    "said_alone": (
+        "：只有一块显卡，切了也没有别人同时干活",
+        ": with one GPU nobody else can work at the same time",
+    ),
+    "said_only_cut": (
+        "一批{samples}张手写数字切成{count}小份用了{cut}；训练一次，就能和不切的比",
+        "{samples} digits in {count} pieces took {cut}; train once to compare with uncut",
+    ),
+    "said_ratio": ("，速度是不切的{ratio}倍", ", {ratio} times the speed of uncut"),
+    "said_because_overhead": (
+        "：每格活要多花{overhead}毫秒，切得越细，多花得越多",
+        ": every op costs {overhead} ms extra, and finer pieces mean more ops",
+    ),
+    "said_because_link": (
+        "：传一次要花{latency}毫秒，时间花在路上了",
+        ": every hand-over takes {latency} ms, and that time adds up",
+    ),
+    "said_because_slow": (
+        "：{device}慢，大家都等它",
+        ": {device} is slow and all the others wait for it",
+    ),
+    "said_idle": (
+        "{devices}有{percent}的时间闲着{parts}，公式算出来是{formula}",
+        "{devices} sat idle {percent} of the time{parts}; the formula says {formula}",
+    ),
+    "said_idle_more": (
+        "{devices}有{percent}的时间闲着{parts}，比公式的{formula}多{points}个百分点",
+        "{devices} sat idle {percent} of the time{parts}, {points} points more than the formula's {formula}",
+    ),
+    "said_idle_less": (
+        "{devices}有{percent}的时间闲着{parts}，比公式的{formula}少{points}个百分点",
+        "{devices} sat idle {percent} of the time{parts}, {points} points less than the formula's {formula}",
+    ),
+    "idle_start": ("开头等活{amount}", "{amount} waiting at the start"),
+    "idle_middle": ("中间断活{amount}", "{amount} in the middle"),
+    "idle_end": ("结尾没活{amount}", "{amount} with nothing left at the end"),
+    "said_because": ("，主要因为：{causes}", ", mainly because {causes}"),
+    "cause_slow": ("{device}慢", "{device} is slow"),
+    "cause_overhead": ("每格活多花时间", "every op costs extra time"),
+    "cause_link": ("传来传去花时间", "handing over takes time"),
+    "cause_uneven": ("小份大小不一样", "the pieces differ in size"),
+    "cause_recompute": ("重算要时间", "of redoing"),
+    "cause_overruns": ("有活超时", "ops overran"),
+    "cause_busy": ("电脑忙", "the computer was busy"),
+    "cause_stages": ("各段快慢不一", "the stages differ in speed"),
+    "cause_waiting": ("交接要时间", "handing over takes time"),
+    "cause_points": ("{cause}（{points}）", "{cause} ({points})"),
+    "said_shared": (
+        "CPU 核不够，{devices}挤着用，谁等谁量不准，所以不报气泡：请减少显卡，或者用回替身显卡",
+        "{devices} share too few CPU cores, so who waits for whom can't be measured and there is no bubble:"
+        " use fewer GPUs, or stand-ins",
+    ),
+    "scratch_less": ("草稿少了{share}", "Scratch paper is {share} less"),
+    "scratch_more": ("草稿反而多了{share}", "Scratch paper is {share} more, not less"),
+    "scratch_same": ("草稿没有少", "Scratch paper is no less"),
+    "time_more": ("，多花了{share}的时间；", ", the time {share} more; "),
+    "time_less": ("，时间少了{share}；", ", the time {share} less; "),
+    "time_same": ("，时间没有多花；", ", the time the same; "),
+    "said_same": (
+        "结果一样：每个旋钮要改的量，和不切时最多只差{difference}，是小数计算的零头",
+        "Same result: what each parameter is changed by differs from uncut by at most {difference}, mere rounding",
+    ),
+    "said_same_exactly": (
+        "结果一样：每个旋钮要改的量，和不切时完全一样",
+        "Same result: what each parameter is changed by is exactly the same as uncut",
+    ),
+    "said_batch_norm": (
+        "结果不一样（最多差{difference}）：BatchNorm 拿每一小份自己的平均数来算，不切时拿的是一大批的平均数",
+        "Not the same result (up to {difference} off): BatchNorm takes each piece's own average,"
+        " not the whole batch's",
+    ),
+    "said_different": (
+        "结果不一样！每个旋钮要改的量，和不切时最多差{difference}。模型里有随机的层（Dropout）吗？没有就请再训练一次",
+        "Not the same result! What a parameter is changed by differs from uncut by up to {difference}."
+        " Does the model hold a random layer (Dropout)? If not, train again",
+    ),
+    # -- the line of evidence
+    "evidence_trained": ("真的训练了", "Really trained"),
+    "evidence_tried": ("真的算了一遍（旋钮没改）", "Really run (no parameter changed)"),
+    "evidence_not_yet": ("还没训练", "Not trained yet"),
+    "evidence_stand_ins": (
+        "替身显卡×{count}：CPU 算完一格活，再等满规定的时间",
+        "{count} stand-in GPUs: the CPU does each step, then waits out its time",
+    ),
+    "evidence_stand_in": (
+        "替身显卡×{count}：CPU 算完一格活，再等满规定的时间",
+        "{count} stand-in GPU: the CPU does each step, then waits out its time",
+    ),
+    "evidence_real_time": (
+        "{count}个 CPU 线程，真实计时，没有规定的时间",
+        "{count} CPU threads in real time, nothing declared",
+    ),
+    "evidence_shared": ("CPU 核是挤着用的，气泡不算数", "on shared cores: not a bubble measurement"),
+    "evidence_slot": ("1格={ms}毫秒", "1 slot = {ms} ms"),
+    "evidence_slow": ("{device}要用{factor}倍的时间", "{device} takes {factor} times as long"),
+    "evidence_overhead": ("每格活多花{ms}毫秒", "{ms} ms extra per op"),
+    "evidence_latency": ("传一次{ms}毫秒", "{ms} ms per hand-over"),
+    "evidence_overruns": ("{overruns}次超时", "{overruns} overruns"),
+    "evidence_overrun": ("{overruns}次超时", "{overruns} overrun"),
+    "evidence_slip": (
+        "醒晚{median}毫秒（中位数），最多{worst}毫秒",
+        "woke up {median} ms late (median), {worst} at worst",
+    ),
+    "evidence_slower": (
+        "请关掉别的程序再训练一次，或者把钟调慢：batch_time={slower}（现在是{now}）",
+        "close other programs and train again, or take a slower clock: batch_time={slower} (now {now})",
+    ),
+    # -- why is it idle?
+    "piece": ("第 {piece} 小份", "piece {piece}"),
+    "whole_piece": ("一大批", "the whole batch"),
+    "idle_fill": (
+        "活还没传到：等{device}把{piece}{kind}做完",
+        "nothing has come yet: waits for {device} to do {piece} {kind}",
+    ),
+    "idle_waits": ("等{device}把{piece}{kind}做完", "waits for {device} to do {piece} {kind}"),
+    "idle_queued": (
+        "等{device}把{piece}{kind}做完，它还没轮到",
+        "waits for {device} to do {piece} {kind}, which has not begun yet",
+    ),
+    "idle_link": (
+        "{device}已经把{piece}{kind}做完，正在路上",
+        "{device} has done {piece} {kind}; it is on its way",
+    ),
+    "idle_late": ("活已经到了，是电脑慢了一点", "its work is there; the computer was a little late"),
+    "idle_done": ("活都干完了", "all its work is done"),
+    "idle_done_forward": ("往前算的活都干完了", "all its forward work is done"),
+    "idle_before": ("还没开始", "not begun yet"),
+    "idle_after": ("都结束了", "all over"),
+    # -- guesses
+    "guess_not_a_number": (
+        "“{text}”看不懂：请写一个数，例如 {example}",
+        "can't read “{text}”: write a number such as {example}",
+    ),
+    "guess_negative": ("不会比 0 少：请写 0 或更大的数", "it can't be less than 0: write 0 or more"),
+    "guess_over_100": ("最多是 100%：请写 0 到 100 的数", "100% is the most: write a number from 0 to 100"),
+    "guess_no_slots": ("干活总要时间：请写大于 0 的数", "work takes time: write a number above 0"),
+    "guess_too_large": ("这个数太大了：请写小一点的数", "that is too large: write a smaller number"),
+    "guess_right": ("猜中了", "spot on"),
+    "guess_slots_off": ("差 {count} 格", "{count} slots off"),
+    "guess_slot_off": ("差 {count} 格", "{count} slot off"),
+    "guess_points_off": ("差 {count} 个百分点", "{count} points off"),
+    "guess_slots_said": ("格数{words}", "slots: {words}"),
+    "guess_percent_said": ("闲着的{words}", "idle time: {words}"),
+}
+
+WORDS_ENGINEER: dict[
+    str, tuple[str, str]
+] = {  # where an engineer says it differently; same numbers as in `WORDS`
+    "device": ("设备 {number}", "device {number}"),
+    "kind_F": ("前向", "forward"),
+    "kind_B": ("反向", "backward"),
+    "kind_I": ("反向（输入梯度）", "backward (input gradient)"),
+    "kind_W": ("反向（权重梯度）", "backward (weight gradient)"),
+    "kind_R": ("激活重计算", "recompute"),
+    "num_stages": ("设备数 K", "Devices K"),
+    "num_micro_batches": ("微批次数 M", "Micro-batches M"),
+    "checkpoint": ("重计算", "Checkpoint"),
+    "schedule": ("调度", "Schedule"),
+    "never": ("不重计算", "never"),
+    "except_last": ("除最后一个微批次外重计算", "except_last"),
+    "always": ("全部重计算", "always"),
+    "naive": ("不切分", "naive (uncut)"),
+    "1f1b": ("1F1B", "1F1B"),
+    "source_predicted": ("预测（仿真）", "Predicted"),
+    "source_measured": ("实测", "Measured"),
+    "measured": ("实测", "measured"),
+    "measured_short": ("实测", "measured"),
+    "memory": ("显存", "Memory"),
+    "only_forward": ("只看前向", "forward only"),
+    "both_ways": ("前向和反向", "forward and backward"),
+    "saved_slots": ("少 {count} 格", "{count} slots fewer"),
+    "uncut_title": ("不切分（一个小批次）", "Uncut (one mini-batch)"),
+    "cut_title": ("{count} 个微批次", "{count} micro-batches"),
+    "guess_intro": (
+        "先猜：不切分 {uncut} 格。{count} 个微批次要几格？",
+        "Guess first: uncut takes {uncut} slots. How many with {count} micro-batches?",
+    ),
+    "guess_percent": ("气泡占比（%）？", "Bubble fraction in %?"),
+    "busy_short": ("等效 {count} 个设备满载", "{count} devices' worth of work"),
+    "same_short": ("梯度一致 √", "Gradients equal √"),
+    "different_short": ("梯度不一致！", "Gradients differ!"),
+    "slow_stage": ("慢设备", "Slow device"),
+    "slow_factor": ("慢几倍", "Slow factor"),
+    "overhead_ms": ("每个操作的开销（毫秒）", "Overhead per op (ms)"),
+    "latency_ms": ("每跳延迟（毫秒）", "Latency per hop (ms)"),
+    "real_time": ("真实计时（CPU 线程）", "Real time (CPU threads)"),
+    "gpus": ("{count} 个设备", "{count} devices"),
+    "gpu": ("{count} 个设备", "{count} device"),
+    "amount_slots": (" {count} 格", "{count} slots"),
+    "amount_slot": (" {count} 格", "{count} slot"),
+    "amount_ms": (" {count} 毫秒", "{count} ms"),
+    "said_saved": (
+        "小批次 {samples} 个样本：不切分{uncut}，{count} 个微批次{cut}，少{saved}",
+        "Mini-batch of {samples} samples: uncut {uncut}, {count} micro-batches {cut}: {saved} fewer",
+    ),
+    "said_saved_ms": (
+        "小批次 {samples} 个样本：不切分{uncut}，{count} 个微批次{cut}，少{saved}",
+        "Mini-batch of {samples} samples: uncut {uncut}, {count} micro-batches {cut}: {saved} less",
+    ),
+    "said_slower": (
+        "小批次 {samples} 个样本：不切分{uncut}，{count} 个微批次{cut}，反而多{more}",
+        "Mini-batch of {samples} samples: uncut {uncut}, {count} micro-batches {cut}: {more} more",
+    ),
+    "said_as_fast": (
+        "小批次 {samples} 个样本：不切分{uncut}，{count} 个微批次{cut}，一样快",
+        "Mini-batch of {samples} samples: uncut {uncut}, {count} micro-batches {cut}: no difference",
+    ),
+    "said_relay": (
+        "小批次 {samples} 个样本不切分，{devices}依次执行：{cut}",
+        "Mini-batch of {samples} samples, uncut, {devices} one after the other: {cut}",
+    ),
+    "said_relay_longer": ("，比不重计算多{more}", ", {more} more than without recomputation"),
+    "said_one_device": (
+        "小批次 {samples} 个样本在一个设备上：{cut}",
+        "Mini-batch of {samples} samples on one device: {cut}",
+    ),
+    "said_alone": ("：只有一个设备，无从并行", ": one device has nothing to overlap with"),
+    "said_only_cut": (
+        "小批次 {samples} 个样本，{count} 个微批次{cut}；训练一次可与不切分对比",
+        "Mini-batch of {samples} samples, {count} micro-batches {cut}; train once to compare with uncut",
+    ),
+    "said_ratio": ("，加速比 {ratio}", ", speed-up {ratio}"),
+    "said_because_overhead": (
+        "：每个操作 {overhead} 毫秒的开销随微批次数增加",
+        ": {overhead} ms overhead per op grows with the number of micro-batches",
+    ),
+    "said_because_link": ("：每跳延迟 {latency} 毫秒", ": {latency} ms latency per hop"),
+    "said_because_slow": ("：{device}是瓶颈", ": {device} is the bottleneck"),
+    "said_idle": (
+        "{devices}的气泡占比（空闲 / (K × 总时间)）实测 {percent}{parts}，公式 {formula}",
+        "Bubble fraction of {devices} (idle / (K × makespan)): measured {percent}{parts}, formula {formula}",
+    ),
+    "said_idle_more": (
+        "{devices}的气泡占比（空闲 / (K × 总时间)）实测 {percent}{parts}，比公式 {formula} 多 {points} 个百分点",
+        "Bubble fraction of {devices} (idle / (K × makespan)): measured {percent}{parts}, {points} points above"
+        " the formula's {formula}",
+    ),
+    "said_idle_less": (
+        "{devices}的气泡占比（空闲 / (K × 总时间)）实测 {percent}{parts}，比公式 {formula} 少 {points} 个百分点",
+        "Bubble fraction of {devices} (idle / (K × makespan)): measured {percent}{parts}, {points} points below"
+        " the formula's {formula}",
+    ),
+    "idle_start": ("填充{amount}", "fill {amount}"),
+    "idle_middle": ("中间{amount}", "in between {amount}"),
+    "idle_end": ("排空{amount}", "drain {amount}"),
+    "said_because": ("，主要来自：{causes}", ", mainly from: {causes}"),
+    "cause_slow": ("{device}慢", "slow {device}"),
+    "cause_overhead": ("每个操作的开销", "overhead per op"),
+    "cause_link": ("每跳延迟", "latency per hop"),
+    "cause_uneven": ("微批次大小不一", "uneven micro-batches"),
+    "cause_recompute": ("重计算", "recomputation"),
+    "cause_overruns": ("操作超时", "overruns"),
+    "cause_busy": ("唤醒延迟（机器忙）", "late wake-ups (busy machine)"),
+    "cause_stages": ("各阶段耗时不一", "unequal stages"),
+    "cause_waiting": ("交接和等待", "hand-over and waiting"),
+    "said_shared": (
+        "CPU 核不够，{devices}共享核心，气泡占比不可测：请减少设备，或者用替身设备",
+        "{devices} share CPU cores, so the bubble can't be measured: use fewer devices, or stand-ins",
+    ),
+    "scratch_less": ("激活值峰值减少 {share}", "Peak activations {share} less"),
+    "scratch_more": ("激活值峰值反而增加 {share}", "Peak activations {share} more, not less"),
+    "scratch_same": ("激活值峰值没有减少", "Peak activations no less"),
+    "time_more": ("，总时间增加 {share}；", ", makespan {share} more; "),
+    "time_less": ("，总时间减少 {share}；", ", makespan {share} less; "),
+    "time_same": ("，总时间不变；", ", makespan the same; "),
+    "said_same": (
+        "与不切分等价：各参数的梯度相对误差最大为{difference}，属于浮点舍入",
+        "Same gradients as uncut: relative difference of a parameter at most {difference}, floating-point rounding",
+    ),
+    "said_same_exactly": (
+        "与不切分等价：各参数的梯度完全一致",
+        "Same gradients as uncut: exactly the same for every parameter",
+    ),
+    "said_batch_norm": (
+        "梯度不一致（相对误差最大{difference}）：BatchNorm 用各微批次自己的统计量，不切分时用整个小批次的",
+        "Gradients differ (up to {difference}): BatchNorm normalises by each micro-batch's statistics,"
+        " not the mini-batch's",
+    ),
+    "said_different": (
+        "梯度不一致！相对误差最大{difference}。模型里有随机的层（Dropout）吗？没有就请再训练一次",
+        "Gradients differ! Relative difference up to {difference}."
+        " Does the model hold a random layer (Dropout)? If not, train again",
+    ),
+    "evidence_stand_ins": (
+        "替身设备×{count}（限速的 CPU）：每个操作真的计算，再等满规定的时间",
+        "{count} stand-ins (CPU, slowed down): every op computes, then waits out its declared time",
+    ),
+    "evidence_stand_in": (
+        "替身设备×{count}（限速的 CPU）：每个操作真的计算，再等满规定的时间",
+        "{count} stand-in (CPU, slowed down): every op computes, then waits out its declared time",
+    ),
+    "evidence_overhead": ("每个操作开销 {ms} 毫秒", "{ms} ms overhead per op"),
+    "evidence_latency": ("每跳 {ms} 毫秒", "{ms} ms per hop"),
+    "piece": ("微批次 {piece}", "micro-batch {piece}"),
+    "whole_piece": ("小批次", "the mini-batch"),
+    "guess_percent_said": ("气泡占比{words}", "bubble: {words}"),
+    # -- the doctor
+    "doctor_title": ("看看这台电脑能不能上课：", "Is this machine ready for the lesson?"),
+    "doctor_remedy": ("   怎么办：{words}", "   What to do: {words}"),
+    "doctor_well": ("没有问题，可以上课。", "Nothing is in the way."),
+    "doctor_ill": ("{count} 个问题要先解决。", "To be put right first: {count}."),
+    "doctor_crashed": ("“{check}”没查成：{why}", 'the check "{check}" failed itself: {why}'),
+    "doctor_crashed_remedy": (
+        "请运行 python3 start.py setup 重新准备；还不行，就把这一行发给 pipekit 的作者。",
+        "run python3 start.py setup; if it stays, send this line to pipekit's authors.",
+    ),
+    "doctor_versions": ("版本：{versions}", "versions: {versions}"),
+    "doctor_not_installed": (
+        "这个 Python 里没有装 {names}（{python}）",
+        "{names} not installed in this Python ({python})",
+    ),
+    "doctor_not_installed_remedy": (
+        "请运行 python3 start.py setup，再用 .venv 里的 Python。",
+        "run python3 start.py setup, then use the Python in .venv.",
+    ),
+    "doctor_lab": (
+        "JupyterLab 和滑块配得上：{versions}（{python}）",
+        "JupyterLab and its sliders fit: {versions} ({python})",
+    ),
+    "doctor_no_lab": ("没有找到 JupyterLab，看不到控制室", "no JupyterLab found, so no control room"),
+    "doctor_no_lab_remedy": (
+        '请运行 python3 start.py，或者 {python} -m pip install "jupyterlab>=4.2,<5"；命令行 python -m pipekit run 现在就能用。',
+        'run python3 start.py, or {python} -m pip install "jupyterlab>=4.2,<5"; python -m pipekit run works as it is.',
+    ),
+    "doctor_widgets_missing": (
+        "JupyterLab 那边（{python}）没有装 jupyterlab_widgets，滑块显示不出来",
+        "JupyterLab's Python ({python}) lacks jupyterlab_widgets: sliders can't be shown",
+    ),
+    "doctor_widgets_differ": (
+        "内核这边 ipywidgets 是 {ipywidgets}，JupyterLab 那边（{python}）{name} 是 {found}，配不上，滑块显示不出来",
+        "the kernel has ipywidgets {ipywidgets}, JupyterLab's Python ({python}) has {name} {found}: they don't fit, sliders can't be shown",
+    ),
+    "doctor_widgets_remedy": (
+        '请运行 {python} -m pip install "{name}=={wanted}.*"，然后重新打开 JupyterLab。',
+        'run {python} -m pip install "{name}=={wanted}.*", then open JupyterLab again.',
+    ),
+    "doctor_ipywidgets_old": (
+        "ipywidgets 是 {ipywidgets}，pipekit 要第 {wanted} 版",
+        "ipywidgets is {ipywidgets}, but pipekit needs version {wanted}",
+    ),
+    "doctor_gpus": ("{count} 块真的显卡（CUDA）：{names}", "CUDA GPUs: {count} ({names})"),
+    "doctor_no_gpu": (
+        "没有真的显卡（CUDA），用“替身”上课，这是正常的",
+        "no CUDA GPU: the lesson uses stand-ins, as it is meant to",
+    ),
+    "doctor_mps": (
+        "苹果的 MPS 只算一块显卡，流水线用不上，所以不用它；用“替身”上课",
+        "Apple's MPS is one device, too few for a pipeline, and is not used: the lesson uses stand-ins",
+    ),
+    "doctor_cores": (
+        "能用 {usable:.3g} 个 CPU 核（电脑有 {present} 个，允许用 {affinity} 个，配额 {quota}）",
+        "usable CPU cores: {usable:.3g} (counted {present}, allowed {affinity}, quota {quota})",
+    ),
+    "doctor_cores_one_remedy": (
+        "用“替身”上课没有问题；真实计时（--devices cpu）每块显卡要一个核，在这里不算测量。",
+        "stand-ins work well; real time (--devices cpu) needs a core a device and is no measurement here.",
+    ),
+    "doctor_cores_quota_remedy": (
+        "配额不到 1 个核，程序会被一停几十毫秒，测不准：请把容器的配额调到至少 1 个核（例如 docker run --cpus 2）。",
+        "a quota below 1 core stops the program for tens of ms at a time: give the container at least 1 (docker run --cpus 2).",
+    ),
+    "doctor_sleep": (
+        "时钟：睡 10 毫秒晚醒 {late_10:.2f}，睡 1 毫秒晚醒 {late_1:.2f}（中位数）；最多晚 {worst:.1f} 毫秒",
+        "clock: a sleep of 10 ms is {late_10:.2f} ms late, of 1 ms {late_1:.2f} ms (median); the worst {worst:.1f} ms",
+    ),
+    "doctor_sleep_coarse_remedy": (
+        "时钟太粗（一格 40 毫秒，要晚不到 {limit:g} 毫秒）：请放慢，用 --batch-time {batch_time:.1f}（notebook 里写 batch_time={batch_time:.1f}）；Windows 上用 Python 3.11 或更新的版本，关掉省电模式。",
+        "too coarse (a slot of 40 ms asks for less than {limit:g} ms): slow the clock with --batch-time {batch_time:.1f} (in a notebook batch_time={batch_time:.1f}); on Windows take Python 3.11 or newer and leave power saving.",
+    ),
+    "doctor_sleep_worst_remedy": (
+        "有时候醒得很晚：上课时请关掉别的程序，接上电源。",
+        "now and then it wakes up late: close other programs during the lesson, and plug the machine in.",
+    ),
+    "doctor_font": ("中文字体：{name}", "Chinese font: {name}"),
+    "doctor_no_font": ("没有中文字体", "no Chinese font"),
+    "doctor_browser": ("浏览器：{name}", "browser: {name}"),
+    "doctor_no_browser": (
+        "没有找到浏览器，控制室不会自己打开",
+        "no browser found: the control room can't open by itself",
+    ),
+    "doctor_no_browser_remedy": (
+        "请装一个浏览器，或者把 start.py 打印的网址粘贴到别的浏览器里；也可以设环境变量 BROWSER。",
+        "install one, or paste the address that start.py prints into any browser; BROWSER may name one.",
+    ),
+    "doctor_folders": ("文件夹可以写：{folders}", "folders can be written to: {folders}"),
+    "doctor_folder_closed": ("文件夹 {folder} 不能写：{why}", "folder {folder} can't be written to: {why}"),
+    "doctor_folder_remedy": (
+        "请把 pipekit 放到自己的文件夹里（例如“文档”），或者请管理员给写的权限；磁盘满了就清理一下。",
+        "move pipekit to a folder of your own, or ask for the right to write there; make room if the disk is full.",
+    ),
+    "doctor_ours": ("pipekit {version}：{folder}", "pipekit {version}: {folder}"),
+    "doctor_foreign": (
+        "还装着另一个也叫 pipekit 的软件包：{where}，notebook 可能会用错",
+        "another package called pipekit is installed: {where}; a notebook may import the wrong one",
+    ),
+    "doctor_foreign_remedy": (
+        "请运行 {python} -m pip uninstall pipekit，再运行 python3 start.py setup。",
+        "run {python} -m pip uninstall pipekit, then python3 start.py setup.",
+    ),
+    "doctor_smoke": (
+        "真的训练了一步（K = 2，M = 4）：结果和不切时一样（只差 {difference:.0e}），气泡测到 {measured:.1%}，算出来 {predicted:.1%}",
+        "really trained one step (K = 2, M = 4): gradients as uncut (within {difference:.0e}), bubble measured {measured:.1%}, predicted {predicted:.1%}",
+    ),
+    "doctor_smoke_gradients": (
+        "训练了一步，结果却和不切时不一样（差 {difference:.0e}）",
+        "trained one step, but its gradients differ from the uncut model's by {difference:.0e}",
+    ),
+    "doctor_smoke_gradients_remedy": (
+        "请运行 python3 start.py setup 装回配好的 torch；还不行，就把这一页发给 pipekit 的作者。",
+        "run python3 start.py setup for the torch that was tested; if it stays, send this page to pipekit's authors.",
+    ),
+    "doctor_smoke_bubble": (
+        "训练了一步，气泡测到 {measured:.1%}，算出来 {predicted:.1%}，差得太多",
+        "trained one step, but the bubble measured {measured:.1%} is far from the predicted {predicted:.1%}",
+    ),
+    "doctor_smoke_bubble_remedy": (
+        "电脑太忙：请关掉别的程序再试；还是这样就放慢时钟，用 --batch-time 0.5。",
+        "the machine is busy: close other programs and try again, or slow the clock with --batch-time 0.5.",
+    ),
+    "doctor_smoke_failed": ("试着训练一步，没成功：{why}", "training one step failed: {why}"),
+    "doctor_smoke_failed_remedy": (
+        "请照上面那句话做；如果没说怎么办，请运行 python3 start.py setup 再试。",
+        "do what that sentence says; if it says nothing, run python3 start.py setup and try again.",
+    ),
 }
 
 ERRORS_ZH: dict[str, str] = {
@@ -287,6 +887,7 @@ ERRORS_ZH: dict[str, str] = {
     "loss_not_finite": "小份 {micro_batch}（从 0 数起）对答案（损失）得出 {loss}；这次训练已经撤销：请把学习率调小，或者检查那一大批数据",
     "loss_no_grad": "对答案（损失）的结果和哪个旋钮都没有关系，没有东西可以训练",
     # -- devices
+    "number_range": "{name} 必须在 {least} 到 {most} 之间，不能是 {asked}；请换一个数",
     "device_number": "没法准备 {asked} 块显卡；请至少选 1 块",
     "clock_choice": "请只选一种计时办法：batch_time=、tick=、per_sample= 或 speed=；现在给了 {given}",
     "clock_positive": "{name} 必须大于 0，不能是 {asked}",
