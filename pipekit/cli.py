@@ -1,41 +1,83 @@
-"""The same from a terminal: `python -m pipekit run --stages 4 --micro-batches 8 --checkpoint always`."""
+"""The same from a terminal: `python -m pipekit run --stages 4 --micro-batches 8`, `python -m pipekit doctor`."""
 
 from __future__ import annotations
 
 import argparse
+import codecs
+import io
 import json
+import locale
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from pipekit import __version__, plan, run
-from pipekit.errors import BatchError, PipekitError
+from pipekit import __version__, doctor, plan, run
+from pipekit.errors import BatchError, PartitionError, PipekitError
 from pipekit.learn.data import digits
 from pipekit.learn.models import convnet, mlp
+from pipekit.show import LANGUAGES, say, sentence
 
 MODELS: dict[str, Callable[[], nn.Sequential]] = {"mlp": mlp, "convnet": convnet}
-USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells have them
+NOT_READY, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # exit codes, as shells have them
+MOST_STEPS = 1000  # measured steps of one command
+MOST_SECONDS = 60.0  # of a mini-batch forward; a class waits for tens of them
+PLAIN = {"√": "OK", "×": "X", "…": "...", "·": "|", "–": "-", "→": "->", "█": "#"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0, 2 for what can't be done as asked, 130 after Ctrl-C."""
+    """Run one command.
+
+    Returns:
+        The exit code: 0, 1 if the doctor found something to put right, 2 for what can't be done as asked, 130 after
+        Ctrl-C.
+    """
+    write_plainly(sys.stdout, sys.stderr)
     asked = _parser().parse_args(arguments)
     try:
-        return _run(asked)
+        return _doctor(asked) if asked.command == "doctor" else _run(asked)
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the interpreter is gone
         return 0
-    except (PipekitError, OSError) as error:
+    except PipekitError as error:
+        print(f"pipekit: {sentence(error, language(None, sys.stderr.encoding, os.environ))}", file=sys.stderr)
+        return USAGE_ERROR
+    except OSError as error:
         print(f"pipekit: {error}", file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         print("pipekit: interrupted; the step was undone", file=sys.stderr)
         return INTERRUPTED
+
+
+def write_plainly(*streams: Any) -> None:
+    """Let what a stream's encoding lacks (GBK, ASCII) come out as `PLAIN` says, or as an escape: never a traceback."""
+    codecs.register_error("pipekit_plain", _plain)
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):  # a notebook's stream takes everything
+            stream.reconfigure(errors="pipekit_plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(PLAIN.get(each) or ascii(each)[1:-1] for each in lacking), error.end
+
+
+def language(asked: str | None, encoding: str | None, environment: Mapping[str, str]) -> str:
+    """Chinese where it is asked for or the locale is Chinese, unless the terminal's encoding has no Chinese."""
+    try:
+        "中文".encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return "en"
+    names = [environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
+    name = next(filter(None, names), None) or locale.getlocale()[0] or ""
+    return asked or ("zh" if name.lower().startswith(("zh", "chinese")) else "en")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,10 +109,38 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--trace", type=Path, metavar="FILE", help="write the measured timeline in Chrome trace format"
     )
+    ready = commands.add_parser("doctor", help="is this machine ready for the lesson? 这台电脑能上课吗？")
+    ready.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
+    ready.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
 
 
+def _doctor(asked: argparse.Namespace) -> int:
+    """Print each finding as soon as it is there; exit code 1 if one is red."""
+    lang = language(asked.lang, sys.stdout.encoding, os.environ)
+    found = []
+    if not asked.json:
+        print(say("doctor_title", lang), flush=True)
+    for finding in doctor.examine(lang):
+        found.append(finding)
+        if not asked.json:
+            print("\n".join(finding.lines(lang)), flush=True)
+    red = sum(finding.level == "red" for finding in found)
+    if asked.json:
+        print(json.dumps({"red": red, "findings": [finding.record(lang) for finding in found]}, indent=1))
+    else:
+        print(say("doctor_ill", lang, count=red) if red else say("doctor_well", lang))
+    return NOT_READY if red else 0
+
+
+def _within(name: str, asked: float, least: float, most: float) -> None:
+    if not least <= asked <= most:  # nan is not
+        raise PipekitError("number_range", name=name, asked=asked, least=least, most=most)
+
+
 def _run(asked: argparse.Namespace) -> int:
+    _within("--steps", asked.steps, 1, MOST_STEPS)
+    _within("--batch-time", asked.batch_time, 0.0, MOST_SECONDS)
     if asked.batch < 1 or asked.batch > len(digits().train_labels):
         raise BatchError("batch_digits", asked=asked.batch, found=len(digits().train_labels))
     if asked.trace is not None and asked.trace.is_dir():
@@ -94,6 +164,8 @@ def _measure(asked: argparse.Namespace) -> tuple[dict[str, Any], plan.Timeline, 
     torch.manual_seed(0)
     model, loss, data = MODELS[asked.model](), nn.functional.cross_entropy, digits()
     batch, target = data.train_images[: asked.batch], data.train_labels[: asked.batch]
+    if asked.stages > len(model):  # before a schedule of a million stages is built
+        raise PartitionError("cut_layers", num_layers=len(model), num_stages=asked.stages)
     schedule = plan.by_name(
         asked.schedule, asked.stages, asked.micro_batches, asked.checkpoint, asked.recompute
     )
@@ -101,7 +173,7 @@ def _measure(asked: argparse.Namespace) -> tuple[dict[str, Any], plan.Timeline, 
     sizes = run.sizes_of(len(batch), schedule.num_micro_batches)
     shape = run.inspect(stages, batch, loss=loss, target=target)
     with run.Pipeline(stages, _devices(asked)) as pipeline:
-        measured = run.measure(pipeline, schedule, batch, target, loss, steps=max(1, asked.steps)).median
+        measured = run.measure(pipeline, schedule, batch, target, loss, steps=asked.steps).median
         pipeline.step(schedule, batch, target, loss)
         ours = run.gradients(stages)
         if asked.devices == "stand-ins":

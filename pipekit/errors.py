@@ -94,6 +94,7 @@ MESSAGES: dict[str, str] = {
     "loss_not_finite": "the loss of micro-batch {micro_batch} is {loss}; the step was undone: lower the learning rate or look at that batch",
     "loss_no_grad": "the loss does not depend on any parameter, so there is nothing to train",
     # -- devices
+    "number_range": "{name} goes from {least} to {most}, not {asked}; choose a number in between",
     "device_number": "cannot make {asked} devices; choose at least 1",
     "clock_choice": "choose exactly one clock: batch_time=, tick=, per_sample= or speed=; got {given}",
     "clock_positive": "{name} must be longer than 0, not {asked}",

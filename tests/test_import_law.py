@@ -1,4 +1,4 @@
-"""The import law: errors < plan < run | show < sweep < learn < cli, and no arrow runs back up."""
+"""The import law: errors < plan < run | show < sweep < learn < doctor < cli, and no arrow runs back up."""
 
 import ast
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FLOORS = {"errors": 0, "plan": 1, "run": 2, "show": 2, "sweep": 3, "learn": 4, "cli": 5, "__main__": 6}
+FLOORS = {"errors": 0, "plan": 1, "run": 2, "show": 2, "sweep": 3, "learn": 4, "doctor": 5, "cli": 6, "__main__": 7}
 DRAWING = {"numpy", "matplotlib", "PIL", "ipywidgets", "traitlets", "IPython"}
 LIBRARIES = {  # what a floor may import besides pipekit and the standard library
     "errors": set(),
@@ -18,6 +18,7 @@ LIBRARIES = {  # what a floor may import besides pipekit and the standard librar
     "show": DRAWING,
     "sweep": {"numpy"},
     "learn": DRAWING | {"torch"},
+    "doctor": {"torch", "psutil"},
     "cli": {"numpy", "torch"},
     "__main__": set(),
     "__init__": set(),

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -17,11 +18,29 @@ SHARED_SLOWDOWN = 1.10  # K threads together may be this much slower than one al
 _PR_SET_TIMERSLACK = 29  # <linux/prctl.h>
 
 
+class CoreLimits(NamedTuple):
+    """What limits the cores of this process: how many there are, how many it may run on, a cgroup's quota."""
+
+    present: int
+    affinity: int
+    quota: float  # infinite without one
+
+    @property
+    def usable(self) -> float:
+        """The least of the three; may be below 1."""
+        return min(float(self.present), float(self.affinity), self.quota)
+
+
+def core_limits(cgroup: Path = CGROUP) -> CoreLimits:
+    """Look at affinity, cgroup v1 or v2 quota and count."""
+    present = os.cpu_count() or 1
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else present
+    return CoreLimits(present, affinity, _quota(cgroup))
+
+
 def usable_cores(cgroup: Path = CGROUP) -> float:
     """Cores this process may use: the least of affinity, cgroup v1 or v2 quota and count; may be below 1."""
-    count = float(os.cpu_count() or 1)
-    affinity = float(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else count
-    return min(count, affinity, _quota(cgroup))
+    return core_limits(cgroup).usable
 
 
 def _quota(cgroup: Path) -> float:

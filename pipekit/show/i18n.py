@@ -751,7 +751,7 @@ WORDS_ENGINEER: dict[
         "a quota below 1 core stops the program for tens of ms at a time: give the container at least 1 (docker run --cpus 2).",
     ),
     "doctor_sleep": (
-        "时钟：睡 10 毫秒晚醒 {late_10:.2f}，睡 1 毫秒晚醒 {late_1:.2f}（中位数）；最多晚 {worst:.1f} 毫秒",
+        "时钟：睡 10 毫秒晚醒 {late_10:.2f} 毫秒，睡 1 毫秒晚醒 {late_1:.2f} 毫秒（中位数）；最多晚 {worst:.1f} 毫秒",
         "clock: a sleep of 10 ms is {late_10:.2f} ms late, of 1 ms {late_1:.2f} ms (median); the worst {worst:.1f} ms",
     ),
     "doctor_sleep_coarse_remedy": (
