@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FLOORS = {"errors": 0, "plan": 1, "run": 2, "show": 2, "sweep": 3, "learn": 4, "doctor": 5, "cli": 6, "__main__": 7}
+FLOORS = {
+    "errors": 0,
+    "plan": 1,
+    "run": 2,
+    "show": 2,
+    "sweep": 3,
+    "learn": 4,
+    "doctor": 5,
+    "cli": 6,
+    "__main__": 7,
+}
 DRAWING = {"numpy", "matplotlib", "PIL", "ipywidgets", "traitlets", "IPython"}
 LIBRARIES = {  # what a floor may import besides pipekit and the standard library
     "errors": set(),
