@@ -194,16 +194,13 @@ def _how_idle(outcome: Outcome, speech: _Speech, forward_only: bool, slot: float
     gap = measured - formula
     off = abs(gap) > POINT
     key = ("said_idle_more" if gap > 0 else "said_idle_less") if off else "said_idle"
-    saved = _saved_for(outcome, speech)
-    text = speech.say(
-        key,
-        devices=devices,
-        percent=f"{measured:.1%}",
-        parts="" if saved else _parts(timeline, speech),
-        formula=f"{formula:.1%}",
-        **({"points": f"{abs(100 * gap):.1f}"} if off else {}),
-    )
     causes = _causes(outcome, forward_only, slot, gap) if off else []
+    saved = _saved_for(outcome, speech)
+    numbers = {"devices": devices, "percent": f"{measured:.1%}", "formula": f"{formula:.1%}"}
+    if off:
+        numbers["points"] = f"{abs(100 * gap):.1f}"
+    long = bool(saved) or len(causes) > 1  # one line of the screen is all there is
+    text = speech.say(key, parts="" if long else _parts(timeline, speech), **numbers)
     if causes:
         text += speech.say("said_because", causes=_listed(causes, outcome.settings, speech))
     return Said(speech.end(saved + text))
@@ -299,8 +296,10 @@ def _declared_causes(outcome: Outcome, forward_only: bool, slot: float) -> list[
         ("cause_uneven", whole - even),
     ]
     rest = plan.bubble_fraction(shown(outcome.timeline, forward_only)) - whole
-    if abs(rest) > POINT:
-        causes.append(("cause_overruns" if outcome.result.overruns else "cause_busy", rest))
+    if abs(rest) > POINT and outcome.result.overruns:
+        causes.append(("cause_overruns", rest))
+    elif rest > POINT:
+        causes.append(("cause_busy", rest))
     return causes
 
 
@@ -344,7 +343,8 @@ def _listed(causes: list[tuple[str, float]], settings: Settings, speech: _Speech
 
 
 def _the_same(outcome: Outcome, speech: _Speech) -> Said:
-    difference = tiny(outcome.difference, speech.lang)
+    engineer = speech.view == "engineer"
+    difference = f"{outcome.difference:.1e}" if engineer else tiny(outcome.difference, speech.lang)
     if outcome.difference == 0:
         return Said(speech.end(speech.say("said_same_exactly")))
     if outcome.same:
