@@ -325,32 +325,32 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- presets, and what each shows
     "preset_relay_race": ("接力赛", "Relay race"),
-    "preset_relay_race_tip": (
+    "preset_relay_race_why": (
         "不切：一块显卡干活，别的显卡等着。",
         "Uncut: one GPU works, the others wait.",
     ),
     "preset_4_pieces": ("4 小份", "4 pieces"),
-    "preset_4_pieces_tip": (
+    "preset_4_pieces_why": (
         "切成 4 小份：几块显卡同时干活。",
         "Cut into 4 pieces: several GPUs work at once.",
     ),
     "preset_16_pieces": ("16 小份", "16 pieces"),
-    "preset_16_pieces_tip": (
+    "preset_16_pieces_why": (
         "切得更细：闲着的时间更少。",
         "Cut finer: less idle time.",
     ),
     "preset_slow_stage": ("一块显卡慢", "A slow GPU"),
-    "preset_slow_stage_tip": (
+    "preset_slow_stage_why": (
         "第 3 块显卡慢一倍：大家都等它。",
         "The third GPU takes twice as long: all the others wait for it.",
     ),
     "preset_erase": ("擦掉重算", "Erase and redo"),
-    "preset_erase_tip": (
+    "preset_erase_why": (
         "草稿都擦掉，用时重算：书桌省了，时间多了。",
         "All scratch paper erased and redone: less on the desk, more time.",
     ),
     "preset_1f1b": ("1F1B", "1F1B"),
-    "preset_1f1b_tip": (
+    "preset_1f1b_why": (
         "算完一份就往回改：一样快，草稿少。",
         "Go back as soon as a piece is done: as fast, with less scratch paper.",
     ),

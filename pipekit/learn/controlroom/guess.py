@@ -27,50 +27,31 @@ class Guess:
     percent: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What became of a text: its value, None for a blank one or one that can't be; then why not, in words."""
+def parse(text: str, kind: str = "slots") -> float | None:
+    """The number in a text, however a keyboard writes it; None where there is none, or it can't be one.
 
-    value: float | None = None
-    complaint: str = ""
+    Args:
+        kind: "slots", or "percent": there 3/7 and 0.43 are shares, 43 and 0.43% are percents.
 
-
-def parse(text: str) -> float | None:
-    """The number in a text, however a keyboard writes it; None where there is none.
-
-    >>> parse("43％"), parse("约４３．５%"), parse("43,5"), parse(" 7格 "), parse("lots"), parse("")
-    (43.0, 43.5, 43.5, 7.0, None, None)
+    >>> parse("43％", "percent"), parse("约４３．５%", "percent"), parse("3/7", "percent"), parse(" 7格 ")
+    (43.0, 43.5, 42.857142857142854, 7.0)
+    >>> parse("lots"), parse("-3"), parse("143%", "percent"), parse("")
+    (None, None, None, None)
     """
-    bare = _bare(text)
-    return float(bare) if _NUMBER.fullmatch(bare) else None
+    value = _value(text, kind)
+    return value if value is not None and not _impossible(value, kind) else None
 
 
-def read_slots(text: str, lang: str) -> Reading:
-    """A guess in slots, or a word for the class about what it can't be."""
-    value = parse(text)
+def complaint(text: str, kind: str, lang: str, view: str = "class") -> str:
+    """Why `parse` finds nothing in a text, in a word for the class; "" where it does, and for a blank."""
+    if not text.strip():
+        return ""
+    value = _value(text, kind)
     if value is None:
-        return _unreadable(text, lang, example="7")
-    if value < 0:
-        return Reading(None, say("guess_negative", lang))
-    if value == 0:
-        return Reading(None, say("guess_no_slots", lang))
-    return Reading(value) if value <= MOST_SLOTS else Reading(None, say("guess_too_large", lang))
-
-
-def read_percent(text: str, lang: str) -> Reading:
-    """A guess in percent; 3/7 and 0.43 are shares, 43 and 0.43% are percents."""
-    fraction = _FRACTION.fullmatch(_bare(text))
-    if fraction is not None and int(fraction[2]):
-        value: float | None = 100 * int(fraction[1]) / int(fraction[2])
-    else:
-        value = parse(text)
-        if value is not None and 0 < value < 1 and "%" not in unicodedata.normalize("NFKC", text):
-            value *= 100
-    if value is None:
-        return _unreadable(text, lang, example="43%")
-    if value < 0:
-        return Reading(None, say("guess_negative", lang))
-    return Reading(value) if value <= 100 else Reading(None, say("guess_over_100", lang))
+        example = "43%" if kind == "percent" else "7"
+        return say("guess_not_a_number", lang, view, text=text.strip()[:12], example=example)
+    key = _impossible(value, kind)
+    return say(key, lang, view) if key else ""
 
 
 def verdict(guess: Guess, measured: Guess, lang: str, view: str = "class") -> str:
@@ -99,11 +80,28 @@ def _bare(text: str) -> str:
     return bare.replace(",", ".", 1)
 
 
-def _unreadable(text: str, lang: str, example: str) -> Reading:
-    """Nothing for a blank; for anything else a word with an example."""
-    if not text.strip():
-        return Reading()
-    return Reading(None, say("guess_not_a_number", lang, text=text.strip()[:12], example=example))
+def _value(text: str, kind: str) -> float | None:
+    """The number as it was meant, possible or not."""
+    bare = _bare(text)
+    fraction = _FRACTION.fullmatch(bare)
+    if kind == "percent" and fraction is not None and int(fraction[2]):
+        return 100 * int(fraction[1]) / int(fraction[2])
+    if not _NUMBER.fullmatch(bare):
+        return None
+    value = float(bare)
+    is_share = kind == "percent" and 0 < value < 1 and "%" not in unicodedata.normalize("NFKC", text)
+    return 100 * value if is_share else value
+
+
+def _impossible(value: float, kind: str) -> str:
+    """The key of what to say about a number that can't be; "" for one that can."""
+    if value < 0:
+        return "guess_negative"
+    if kind == "percent":
+        return "guess_over_100" if value > 100 else ""
+    if value == 0:
+        return "guess_no_slots"
+    return "guess_too_large" if value > MOST_SLOTS else ""
 
 
 def _apart(guessed: float | None, measured: float | None) -> float | None:
