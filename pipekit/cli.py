@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the interpreter is gone
         return 0
     except PipekitError as error:
-        print(f"pipekit: {sentence(error, language(None, sys.stderr.encoding, os.environ))}", file=sys.stderr)
+        lang = language(None, sys.stderr.encoding, os.environ)
+        print(f"pipekit: {sentence(error, lang, view='engineer')}", file=sys.stderr)
         return USAGE_ERROR
     except OSError as error:
         print(f"pipekit: {error}", file=sys.stderr)

@@ -74,7 +74,7 @@ class Finding:
     def lines(self, lang: str) -> list[str]:
         """Sign and sentence, and what to do on a line of its own."""
         first = f"{SIGNS[self.level]} {say(self.says, lang, **self.numbers)}"
-        return [first, *([say("doctor_remedy", lang, words=self.way_out(lang))] if self.remedy else [])]
+        return [first, *([say("doctor_what_to_do", lang, words=self.way_out(lang))] if self.remedy else [])]
 
     def way_out(self, lang: str) -> str | None:
         """What to do, in words."""

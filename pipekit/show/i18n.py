@@ -525,7 +525,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "guess_percent_said": ("闲着的{words}", "idle time: {words}"),
     # -- the doctor
     "doctor_title": ("看看这台电脑能不能上课：", "Is this machine ready for the lesson?"),
-    "doctor_remedy": ("   怎么办：{words}", "   What to do: {words}"),
+    "doctor_what_to_do": ("   怎么办：{words}", "   What to do: {words}"),
     "doctor_well": ("没有问题，可以上课。", "Nothing is in the way."),
     "doctor_ill": ("{count} 个问题要先解决。", "To be put right first: {count}."),
     "doctor_crashed": ("“{check}”没查成：{why}", 'the check "{check}" failed itself: {why}'),
