@@ -6,6 +6,7 @@
     |-- PartitionError  (ValueError)  a model that cannot be cut as asked
     |-- PlacementError  (ValueError)  schedule and pipeline disagree about stages or devices
     |-- BatchError      (ValueError)  a batch, target or weight that cannot be cut into micro-batches
+    |-- FileError       (ValueError)  a file that cannot be written as asked, or holds no timeline
     |-- DeviceError     (RuntimeError) devices that are not there, or a clock too coarse for them
     |-- MemoryBudgetError (RuntimeError) predicted memory is more than there is
     |-- LossError       (RuntimeError) the loss is not a finite number
@@ -54,6 +55,30 @@ MESSAGES: dict[str, str] = {
     "picture_column": "one column must last longer than 0, not {asked}",
     "empty_timeline": "the timeline has no span, so there is nothing to measure",
     "labels": "unknown labels {asked!r}; choose one of: {known}",
+    # -- files
+    "file_missing": "there is no file {path}; look at its name, and into the folder {folder}",
+    "file_no_folder": "cannot write {path}: there is no folder {folder}; make it first, or name another",
+    "file_folder": "{path} is a folder; name a file in it",
+    "file_exists": "{path} exists already; choose another name, or say overwrite=True to replace it",
+    "file_refused": "the system refuses {path} ({cause}); close it in other programs, or choose a shorter name or another folder",
+    "file_suffix": "cannot tell from {name!r} what to write; let the name end in one of: {known}",
+    "file_several": "{name} holds one timeline, not {given}; save them one by one, or as .png, .svg or .gif",
+    "file_large": "{path} has more than {most_mb} MB, which no timeline needs; is it the right file?",
+    "file_encoding": "{path} is not UTF-8 text (byte {position}); save it again as UTF-8 (in Excel: CSV UTF-8)",
+    "file_json": "{path} is not readable as JSON ({cause}); it may be cut off: save it again",
+    "file_kind": "{path} holds no timeline of pipekit; give JSON, CSV or a Chrome trace that plan.write_timeline wrote",
+    "file_version": "{path} has version {asked} of the format, this pipekit reads version {known}; update pipekit",
+    "file_field": "{where}: {name} is missing; add it, or save the timeline again",
+    "file_object": "{where}: must be an object in braces, not {asked}",
+    "file_list": "{where}: {name} must be a list of the right length, not {asked}",
+    "file_whole": "{where}: {name} must be a whole number from {least} to {most}, not {asked}",
+    "file_number": "{where}: {name} must be a finite number, at most {most:g}, not {asked}",
+    "file_text": "{where}: {name} must be one line of text, not {asked}",
+    "file_choice": "{where}: {name} must be one of {known}, not {asked}",
+    "file_op": "{where}: cannot read {asked} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W R)",
+    "file_device": "{where}: there is no device {asked}: num_devices is {num_devices}, so devices go from 0 to {last}",
+    "file_order": "{where}: {op} starts at {start} and ends before that, at {end}; an op ends after its start",
+    "file_columns": "{where}: the columns must be {wanted}, not {found}",
     # -- cutting models
     "cut_layers": "cannot cut {num_layers} layers into {num_stages} stages; choose K <= {num_layers}",
     "balance_costs": "cannot balance {num_layers} costs over {num_stages} stages; choose K <= {num_layers}",
@@ -150,6 +175,10 @@ class PlacementError(PipekitError, ValueError):
 
 class BatchError(PipekitError, ValueError):
     """A batch, target or weight that cannot be cut into micro-batches."""
+
+
+class FileError(PipekitError, ValueError):
+    """A file that cannot be written as asked, or holds no timeline."""
 
 
 class DeviceError(PipekitError, RuntimeError):

@@ -2,6 +2,7 @@
 
 from pipekit.plan.balance import balance
 from pipekit.plan.costs import Costs
+from pipekit.plan.files import MemoryRecord, read_timeline, write_timeline
 from pipekit.plan.measure import (
     Shares,
     bubble_fraction,
@@ -28,7 +29,7 @@ from pipekit.plan.schedule import CHECKPOINTS, RECOMPUTES, Schedule
 from pipekit.plan.schedules import SCHEDULES, by_name, gpipe, naive, one_f_one_b
 from pipekit.plan.simulate import simulate, validate
 from pipekit.plan.timeline import Span, Spans, Timeline
-from pipekit.plan.trace import chrome_trace
+from pipekit.plan.trace import chrome_trace, from_chrome_trace
 
 __all__ = [
     "CHECKPOINTS",
@@ -38,6 +39,7 @@ __all__ = [
     "DeviceMemory",
     "Kind",
     "Lane",
+    "MemoryRecord",
     "ModelShape",
     "Op",
     "Schedule",
@@ -57,6 +59,7 @@ __all__ = [
     "chrome_trace",
     "column_time",
     "formula_bubble",
+    "from_chrome_trace",
     "gpipe",
     "micro_batch_sizes",
     "naive",
@@ -66,7 +69,9 @@ __all__ = [
     "peak_in_flight",
     "picture",
     "predict_memory",
+    "read_timeline",
     "shares",
     "simulate",
     "validate",
+    "write_timeline",
 ]

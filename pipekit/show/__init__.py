@@ -1,6 +1,7 @@
 """See it: timelines as pictures, charts, and panels that live. Knows `plan`, never `run` and never torch."""
 
 from pipekit.show.charts import bubble_chart, memory_chart
+from pipekit.show.export import frames, gif, save, svg
 from pipekit.show.grid import FILLS, paint, png, slots_of
 from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence, tiny
 from pipekit.show.panel import Latest, Panel, Run
@@ -13,12 +14,16 @@ __all__ = [
     "Run",
     "bubble_chart",
     "devices_line",
+    "frames",
+    "gif",
     "memory_chart",
     "number",
     "paint",
     "png",
+    "save",
     "say",
     "sentence",
     "slots_of",
+    "svg",
     "tiny",
 ]

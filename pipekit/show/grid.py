@@ -82,6 +82,11 @@ class Text:
     ground: Colour = PAPER
     anchor: str = "start"
 
+    @property
+    def width(self) -> int:
+        """How wide the words are, in pixels."""
+        return _width_of(self.text, self.size, self.font)
+
 
 @dataclass(slots=True)
 class Scene:
