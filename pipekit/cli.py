@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--trace", type=Path, metavar="FILE", help="write the measured timeline in Chrome trace format"
     )
-    ready = commands.add_parser("doctor", help="is this machine ready for the lesson? 这台电脑能上课吗？")
+    ready = commands.add_parser("doctor", help="is this machine ready for the lesson?")
     ready.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
     ready.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser

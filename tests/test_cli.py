@@ -55,6 +55,11 @@ def test_the_trace_holds_every_op_on_its_device(tmp_path, capsys):
     assert trace["otherData"]["source"] == "measured"
 
 
+@pytest.fixture(autouse=True)
+def english(monkeypatch):
+    monkeypatch.setenv("LC_ALL", "C")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -62,7 +67,17 @@ def test_the_trace_holds_every_op_on_its_device(tmp_path, capsys):
         (["--stages", "0"], "a schedule needs at least 1 stage, not 0"),
         (["--micro-batches", "65"], "cannot cut 64 samples into 65 micro-batches; choose M <= 64"),
         (["--micro-batches", "0"], "at least 1 micro-batch, not 0"),
-        (["--batch-time", "-1"], "batch_time must be longer than 0, not -1.0"),
+        (["--micro-batches", "-3"], "at least 1 micro-batch, not -3"),
+        (["--stages", "1000000"], "cannot cut 8 layers into 1000000 stages; choose K <= 8"),
+        (["--stages", "-1"], "a schedule needs at least 1 stage, not -1"),
+        (["--batch-time", "-1"], "--batch-time goes from 0.0 to 60.0, not -1.0; choose a number in between"),
+        (["--batch-time", "1e9"], "--batch-time goes from 0.0 to 60.0, not 1000000000.0"),
+        (["--batch-time", "inf"], "--batch-time goes from 0.0 to 60.0, not inf"),
+        (["--batch-time", "nan"], "--batch-time goes from 0.0 to 60.0, not nan"),
+        (["--batch-time", "0"], "batch_time must be longer than 0, not 0.0"),
+        (["--steps", "0"], "--steps goes from 1 to 1000, not 0; choose a number in between"),
+        (["--steps", "-3"], "--steps goes from 1 to 1000, not -3"),
+        (["--steps", "99999999"], "--steps goes from 1 to 1000, not 99999999"),
         (["--batch", "0"], "cannot take 0 of 1437 digits"),
         (["--batch", "-5"], "cannot take -5 of 1437 digits"),
         (["--trace", "/no/such/folder/trace.json"], "cannot write /no/such/folder/trace.json"),
@@ -84,7 +99,7 @@ def test_ctrl_c_ends_with_130_and_one_line():
     command = [sys.executable, "-m", "pipekit", "run", "--batch-time", "5"]
     root = Path(__file__).resolve().parents[1]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=root)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", env=environment, cwd=root)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and len(os.listdir(f"/proc/{process.pid}/task")) < 5:
         time.sleep(0.05)  # until the workers are there

@@ -82,7 +82,7 @@ def lab(tmp_path_factory):
         "--LabApp.expose_app_in_browser=True",
     ]
     environment = {**isolated(home), "JUPYTER_TOKEN": token}
-    with open(home / "server.log", "w") as log:
+    with open(home / "server.log", "w", encoding="utf-8") as log:
         server = subprocess.Popen(command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -96,13 +96,13 @@ def lab(tmp_path_factory):
 def wait_until_up(url: str, server: subprocess.Popen, log: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        assert server.poll() is None, log.read_text()
+        assert server.poll() is None, log.read_text(encoding="utf-8")
         try:
             urllib.request.urlopen(url, timeout=5).close()
             return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
-    raise AssertionError("JupyterLab did not answer within 60 s: " + log.read_text())
+    raise AssertionError("JupyterLab did not answer within 60 s: " + log.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
