@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pipekit.errors import MESSAGES, PartitionError
-from pipekit.plan import Kind, Timeline
-from pipekit.show import devices_line, number, say, sentence
-from pipekit.show.i18n import ERRORS_ZH, WORDS
+from pipekit.errors import MESSAGES, DeviceError, PartitionError, PipekitError, ScheduleError, StageError
+from pipekit.learn.controlroom.presets import PRESETS
+from pipekit.plan import Kind, Op, Schedule, Timeline, validate
+from pipekit.show import devices_line, number, say, sentence, tiny
+from pipekit.show.i18n import ERRORS_ZH, INDEXES, WORDS, WORDS_ENGINEER
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("predicted", "measured", "shared")
@@ -33,22 +34,39 @@ def test_words_name_the_same_numbers_in_both_languages(key):
     assert placeholders(chinese) == placeholders(english)
 
 
+@pytest.mark.parametrize("key", WORDS_ENGINEER)
+def test_an_engineers_words_name_the_numbers_of_the_class(key):
+    chinese, english = WORDS_ENGINEER[key]
+    assert placeholders(chinese) == placeholders(english) == placeholders(WORDS[key][0])
+
+
+@pytest.mark.parametrize("key", WORDS)
+def test_an_engineer_who_has_no_words_of_their_own_reads_the_class(key):
+    numbers = dict.fromkeys(placeholders(WORDS[key][0]), 1)
+    for lang in ("zh", "en"):
+        own = say(key, lang, "engineer", **numbers)
+        assert (own == say(key, lang, **numbers)) or key in WORDS_ENGINEER
+
+
 def test_every_word_is_used():
     own = ROOT / "pipekit" / "show" / "i18n.py"
     sources = [file.read_text(encoding="utf-8") for file in (ROOT / "pipekit").rglob("*.py") if file != own]
     text = "".join([*sources, own.read_text(encoding="utf-8").partition("WORDS:")[0]]).replace("'", '"')
     built = {f"kind_{kind.value}" for kind in Kind} | {f"source_{source}" for source in SOURCES}
+    built |= {f"preset_{preset.key}{why}" for preset in PRESETS for why in ("", "_why")}
+    built |= {f"idle_{kind}" for kind in ("fill", "waits", "link", "late", "done", "before", "after")}
     assert [key for key in WORDS if f'"{key}"' not in text and key not in built] == []
 
 
 @pytest.mark.parametrize("key", WORDS)
 def test_a_measurement_is_never_called_a_simulation(key):
-    assert "模拟" not in WORDS[key][0]
-    assert "simulat" not in WORDS[key][1].lower()
+    for chinese, english in (WORDS[key], WORDS_ENGINEER.get(key, WORDS[key])):
+        assert "模拟" not in chinese
+        assert "simulat" not in english.lower()
 
 
 def test_what_may_reach_a_terminal_can_be_written_in_gbk():
-    for chinese, english in WORDS.values():
+    for chinese, english in (*WORDS.values(), *WORDS_ENGINEER.values()):
         (chinese + english).encode("gbk")
     for chinese in ERRORS_ZH.values():
         chinese.encode("gbk")
@@ -58,6 +76,75 @@ def test_an_error_speaks_the_learners_language():
     error = PartitionError("cut_layers", num_layers=6, num_stages=8)
     assert sentence(error, "zh") == "6 层切不成 8 段；请选 K <= 6"
     assert sentence(error, "en") == "cannot cut 6 layers into 8 stages; choose K <= 6"
+
+
+def test_an_errors_stages_devices_and_pieces_count_from_1_in_class():
+    error = StageError("stage_failed", op=Op.parse("2F0"), stage=2, device=1, cause="boom")
+    assert sentence(error, "zh") == "第 3 段第 1 小份往前算 没做成（段 3，显卡 2）：boom"
+    assert sentence(error, "en") == "stage 3's forward of piece 1 failed (stage 3, device 2): boom"
+    assert sentence(error, "zh", "engineer") == "2F0 没做成（段 2，显卡 1，都从 0 数起）：boom"
+    assert sentence(error, "en", "engineer") == str(error) == "2F0 failed (stage 2, device 1): boom"
+
+
+def test_an_errors_layers_and_limits_count_from_1_in_class():
+    layer = PartitionError("lazy_parameter", index=0, type="LazyLinear")
+    assert sentence(layer, "zh").startswith("第 1 层（LazyLinear）的旋钮")
+    assert sentence(layer, "zh", "engineer").startswith("第 0 层（LazyLinear，从 0 数起）的旋钮")
+    far = ScheduleError("op_range", op="0F9", last=7)
+    assert sentence(far, "zh") == "第 1 段第 10 小份往前算 超出范围：段和小份的编号只能从 1 到 8"
+    assert sentence(far, "en").endswith("stages and micro-batches go from 1 to 8")
+
+
+def test_an_error_about_a_line_of_code_counts_as_the_code_does():
+    error = DeviceError("clock_slow", asked={4: 2.0}, last=3)
+    assert sentence(error, "zh") == "slow={4: 2.0}：请写显卡的编号（0 到 3）和大于 0 的倍数"
+    assert sentence(error, "en") == str(error)
+
+
+def test_what_an_error_counts_up_is_no_index():
+    error = ScheduleError("unplaced", op="4F0", stage=4, num_stages=4)
+    assert sentence(error, "zh") == "第 5 段第 1 小份往前算 用到段 5，可是一共只安排了 4 段"
+    assert sentence(ScheduleError("repeated_op", op="no op", count=2), "zh").startswith("no op 出现了 2 次")
+
+
+def test_a_deadlocks_chain_is_told_in_the_learners_language():
+    with pytest.raises(ScheduleError) as caught:
+        validate(Schedule(["0F0 0B0", "1B0 1F0"]))
+    assert sentence(caught.value, "zh") == (
+        "卡死了（死锁）：下面这几格活互相等着，请调换先后："
+        "第 2 段第 1 小份往回改等第 2 段第 1 小份往前算（它排在显卡 2 的第 2 段第 1 小份往回改后面）"
+    )
+    assert sentence(caught.value, "zh", "engineer").endswith("1B0等1F0（它排在显卡 1 的1B0后面）")
+    assert sentence(caught.value, "en") == (
+        "deadlock: stage 2's backward of piece 1 waits for stage 2's forward of piece 1, "
+        "which stands behind stage 2's backward of piece 1 on device 2"
+    )
+
+
+@pytest.mark.parametrize("key", [key for key in MESSAGES if placeholders(MESSAGES[key]) & {*INDEXES, "op"}])
+def test_every_index_in_an_error_is_one_more_in_class(key):
+    """Numbers far from each other: what a class reads is what an engineer reads with 1 added to each index."""
+    known = {name: 10 * place for place, name in enumerate(sorted(placeholders(MESSAGES[key])), start=10)}
+    numbers = {**known, **({"op": "no op"} if "op" in known else {})}
+    for lang in ("zh", "en"):
+        words = sentence(PipekitError(key, **numbers), lang)
+        exact = sentence(PipekitError(key, **numbers), lang, "engineer")
+        shifted = {name for name in {*INDEXES, "last"} & placeholders(MESSAGES[key])}
+        for name, value in known.items():
+            if name in shifted and key != "clock_slow" and str(value) in exact:
+                assert str(value) not in words and str(value + 1) in words
+        assert "从 0 数起" not in words
+
+
+def test_small_shares_are_said_in_words_and_large_ones_in_percent():
+    assert [tiny(value, "zh") for value in (3e-7, 0.02, 0.347, 1.5, 1e-12, 0.0)] == [
+        "千万分之三", "百分之二", "35%", "150%", "1.0e-12", "0",
+    ]  # fmt: skip
+    assert [tiny(value, "en") for value in (3e-7, 0.02, float("nan"))] == [
+        "3 in 10 million",
+        "2 in 100",
+        "nan",
+    ]
 
 
 def test_a_foreign_error_keeps_its_name_and_words():

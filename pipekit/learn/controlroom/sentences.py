@@ -42,7 +42,7 @@ class _Speech:
     def amount(self, seconds: float) -> str:
         """A time with its unit."""
         if self.slot is None:
-            return self.say("amount_ms", count=f"{1000 * seconds:.1f}")
+            return self.say("amount_ms", count=f"{_rounded(1000 * seconds, None):g}")
         slots = count(seconds, self.slot)
         return self.say("amount_slot" if slots == "1" else "amount_slots", count=slots)
 
@@ -77,9 +77,10 @@ def count(seconds: float, slot: float) -> str:
 
 
 def _rounded(value: float, slot: float | None) -> float:
-    """As it is said: slots whole where they're near it, else with one decimal."""
+    """As it is said: slots whole where they're near it, milliseconds from 100 on; else with one decimal."""
     nearest = float(round(value))
-    return nearest if slot is not None and abs(value - nearest) <= WHOLE else round(value, 1)
+    whole = value >= 100 if slot is None else abs(value - nearest) <= WHOLE
+    return nearest if whole else round(value, 1)
 
 
 def forwards_first(settings: Settings) -> bool:
