@@ -161,6 +161,23 @@ def test_a_slot_of_no_time_is_refused(lesson, column):
         show.paint([lesson], column=column)
 
 
+def test_nothing_at_all_is_refused():
+    with pytest.raises(CostsError, match="nothing to measure"):
+        show.paint([])
+
+
+@pytest.mark.parametrize("view", ["class", "engineer"])
+def test_the_axis_counts_every_slot_or_every_fifth(lesson, view):
+    def numbers(**options):
+        items = grid.scene([lesson], view=view, **options).items
+        return [int(item.text) for item in items if getattr(item, "text", "").isdecimal()]
+
+    first = show.number(0, view)
+    assert numbers(column=1.0) == list(range(first, 21 + first))
+    assert numbers(column=1.0, num_slots=100)[:4] == [first, 5, 10, 15]
+    assert len(numbers(column=1e-9)) < 50  # however short a slot, there is room for so many
+
+
 def test_rows_can_be_higher_and_their_labels_grow_along(lesson):
     assert show.paint([lesson], row=40).height - show.paint([lesson]).height == 4 * (40 - grid.ROW)
     assert labels_of(lesson, row=40)[0].size > labels_of(lesson)[0].size

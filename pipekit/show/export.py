@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 from PIL import Image
 
 from pipekit.errors import FileError
 from pipekit.plan import Timeline, column_time
 from pipekit.plan.files import WRITERS, ending, write_file, write_timeline
-from pipekit.show.fonts import CHINESE_NAMES, LATIN, latin
+from pipekit.show.fonts import CHINESE_NAMES, LATIN, Font, font_for, latin
 from pipekit.show.grid import BORDER, DASH, Box, Colour, Scene, Text, drawn, paint, png, scene, slots_of
 
 SLOT_SECONDS, LAST_SECONDS = 0.5, 2.0  # how long a GIF shows a slot, and the whole at the end
 GIF_COLOURS = 64  # few are needed: fills, and the greys at the edges of letters
+APART = 16  # of 255: Pillow takes colours that are closer for the same
 BASELINE = 0.36  # of a font's size: from a line's half height down to where letters stand
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -66,16 +68,15 @@ def svg(scene: Scene) -> str:
     Pointing at an op says when it ran; a screen reader hears where the picture comes from.
     """
     title = escape(_xml(scene.title))
-    fonts = [LATIN, *CHINESE_NAMES] if scene.lang == "en" else [*CHINESE_NAMES, LATIN]
-    family = ", ".join(f"'{name}'" for name in fonts)
+    family = _family(font_for(scene.lang))
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width}" height="{scene.height}" '
         f'viewBox="0 0 {scene.width} {scene.height}" role="img" aria-label={quoteattr(_xml(scene.title))} '
-        f'lang="{scene.lang}" font-family="{family}, sans-serif" style="print-color-adjust: exact; '
+        f'lang="{scene.lang}" font-family="{family}" style="print-color-adjust: exact; '
         '-webkit-print-color-adjust: exact">'
     )
     paper = f'<rect width="{scene.width}" height="{scene.height}" fill="#ffffff"/>'
-    items = [_box(item) if isinstance(item, Box) else _text(item) for item in scene.items]
+    items = [_box(item) if isinstance(item, Box) else _text(item, family) for item in scene.items]
     return "\n".join([head, f"<title>{title}</title>", paper, *items, "</svg>\n"])
 
 
@@ -91,13 +92,21 @@ def _box(box: Box) -> str:
     return f"{rect}><title>{escape(_xml(box.title))}</title></rect>" if box.title else f"{rect}/>"
 
 
-def _text(text: Text) -> str:
-    weight = ' font-weight="bold"' if text.font == latin(bold=True) else ""
+def _text(text: Text, family: str) -> str:
+    own = _family(text.font)
+    face = f' font-family="{own}"' if own != family else ""
+    face += ' font-weight="bold"' if text.font == latin(bold=True) else ""
     return (
-        f'<text x="{text.x}" y="{text.y + BASELINE * text.size:.1f}" font-size="{text.size}"{weight} '
+        f'<text x="{text.x}" y="{text.y + BASELINE * text.size:.1f}" font-size="{text.size}"{face} '
         f'fill="{_hex(text.ink)}" text-anchor="{text.anchor}" textLength="{text.width}" '
         f'lengthAdjust="spacingAndGlyphs" pointer-events="none">{escape(_xml(text.text))}</text>'
     )
+
+
+def _family(font: Font) -> str:
+    """The font it was laid out in, then what other machines have."""
+    others = (LATIN, "Verdana") if font.name == LATIN else (*CHINESE_NAMES, LATIN)
+    return ", ".join([f"'{name}'" for name in dict.fromkeys((font.name, *others))] + ["sans-serif"])
 
 
 def _hex(colour: Colour) -> str:
@@ -139,7 +148,7 @@ def gif(timelines: Sequence[Timeline], *, slot_seconds: float = SLOT_SECONDS, **
         options: what `paint` takes.
     """
     pictures = list(frames(timelines, **options))
-    palette = pictures[-1].quantize(GIF_COLOURS)
+    palette = _palette(pictures[-1])
     reduced = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     buffer = io.BytesIO()
     durations = [round(1000 * slot_seconds)] * (len(reduced) - 1) + [round(1000 * LAST_SECONDS)]
@@ -147,6 +156,19 @@ def gif(timelines: Sequence[Timeline], *, slot_seconds: float = SLOT_SECONDS, **
         buffer, "GIF", save_all=True, append_images=reduced[1:], duration=durations, loop=0, optimize=True
     )
     return buffer.getvalue()
+
+
+def _palette(picture: Image.Image) -> Image.Image:
+    """The commonest colours that can be told apart; shared by all frames, so that nothing flickers."""
+    colours, counts = np.unique(np.asarray(picture).reshape(-1, 3), axis=0, return_counts=True)
+    chosen: list[list[int]] = []
+    for colour in colours[np.argsort(-counts)].tolist():
+        apart = all(max(abs(a - b) for a, b in zip(colour, other, strict=True)) >= APART for other in chosen)
+        if apart and len(chosen) < GIF_COLOURS:
+            chosen.append(colour)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in chosen for part in colour])
+    return palette
 
 
 def _png(timelines: Sequence[Timeline], **options: Any) -> bytes:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from inspect import signature
+from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -132,18 +133,20 @@ def scene(
         captions: one a timeline, in place of the line that says source and devices: then say these elsewhere. With
             an empty caption and no note, the line takes no room.
         annotations: one a timeline: what to write right of its end, such as "9 slots less"; where there is one, the
-            rows end with the timeline.
+            rows end with the timeline. It is written when `until` has come to that end.
         labels: `"op"` writes F1, `"piece"` only the micro-batch's number, or "whole batch" where it wasn't cut.
         dashed: predicted cells as a dashed frame, instead of a pale filling.
         legend: whether colours and letters are explained.
         until: draw what happened up to then, in time since each timeline's start.
-        cursor: a vertical line through all rows, in time since the start.
+        cursor: a vertical line through all rows that are so long, in time since the start.
         row: height of one device's row, in pixels.
         width: pixels.
 
     Raises:
-        CostsError: the column isn't longer than 0, or no such labels.
+        CostsError: no timeline, the column isn't longer than 0, or no such labels.
     """
+    if not timelines:
+        raise CostsError("empty_timeline")
     if labels not in LABELS:
         raise CostsError("labels", asked=labels, known=", ".join(LABELS))
     sheet = _Sheet.for_timelines(
@@ -168,7 +171,7 @@ def scene(
             y = sheet.axis(y)
         below = sheet.rows(timeline, index, y, until)
         if cursor is not None:
-            sheet.cursor(cursor, y, below - GAP)
+            sheet.cursor(cursor, index, y, below - GAP)
         y = below
     y = sheet.legend(timelines, y) if legend else y
     title = " | ".join(devices_line(timeline, sheet.lang) for timeline in timelines)
@@ -451,22 +454,21 @@ class _Sheet:
 
     def axis(self, y: int) -> int:
         """The slots' numbers, as many as have room."""
-        count = _whole_slots(self.extent)
-        widest = _width_of(str(count), SMALL, font_for(self.lang)) + 6
-        step = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if s * self.slot >= widest), 1000)
+        slots, first = _whole_slots(self.extent), number(0, self.view)
+        widest = _width_of(str(slots), SMALL, font_for(self.lang)) + 6
+        steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
+        step = next(step for step in steps if step * self.slot >= widest)
         middle = y + AXIS // 2
-        for slot in range(count):
-            called = number(slot, self.view)
-            x = self.at(slot + 0.5)
-            if (called % step == 0 or called == number(0, self.view)) and x + widest // 2 <= self.right + 6:
+        for called in sorted({first, *range(step, slots + first, step)}):
+            x = self.at(called - first + 0.5)
+            if x + widest // 2 <= self.right + 6:
                 self.text(str(called), x, middle, SMALL, MUTED, "middle")
         self.text(say("slot", self.lang), self.right + 6, middle, SMALL, MUTED)
         return y + AXIS
 
     def rows(self, timeline: Timeline, index: int, y: int, until: float | None) -> int:
         """One row a device: an idle lane with a dot in each slot, and the ops on it."""
-        annotation = self.annotations[index]
-        end = self.slots[index] if annotation else self.extent
+        end = self.end_of(index)
         for device in range(timeline.num_devices):
             top = y + device * (self.row + GAP)
             name = say("device", self.lang, number=number(device, self.view))
@@ -474,11 +476,16 @@ class _Sheet:
             self.lane(top, end)
         self.ops(timeline, y, until)
         below = y + timeline.num_devices * (self.row + GAP)
-        if annotation:
+        annotation = self.annotations[index]
+        if annotation and (until is None or until >= timeline.makespan):  # a result is told at the end
             x, size = self.at(end) + MARGIN, min(TEXT, self.row - 4)
             self.items.append(Box(x - 2, y, x, below - GAP, MUTED))
             self.text(annotation, x + 8, (y + below - GAP) // 2, size)
         return below
+
+    def end_of(self, index: int) -> float:
+        """Where a timeline's rows end, in slots: at its own end if something is written there, else at the axis's."""
+        return self.slots[index] if self.annotations[index] else self.extent
 
     def lane(self, top: int, slots: float) -> None:
         """An empty lane: idle slots can be seen and counted."""
@@ -565,10 +572,12 @@ class _Sheet:
             y = middle + round((index - (len(lines) - 1) / 2) * form.size)
             self.items.append(Text(line, x, y, form.size, font, ink, ground, "middle"))
 
-    def cursor(self, time: float, top: int, bottom: int) -> None:
-        """A vertical line through all rows at this time."""
-        x = self.at(min(max(time / self.column, 0.0), self.extent))
-        self.items.append(Box(x - CURSOR // 2, top, x + CURSOR // 2, bottom, INK))
+    def cursor(self, time: float, index: int, top: int, bottom: int) -> None:
+        """A vertical line through a timeline's rows at this time; none after rows that end before."""
+        slots = max(time / self.column, 0.0)
+        if slots <= self.end_of(index) + ROUNDING:
+            x = self.at(slots)
+            self.items.append(Box(x - CURSOR // 2, top, x + CURSOR // 2, bottom, INK))
 
     def legend(self, timelines: Sequence[Timeline], y: int) -> int:
         """What the colours and letters mean, for the kinds that are there."""
