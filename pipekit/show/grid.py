@@ -89,6 +89,21 @@ class Text:
         return _width_of(self.text, self.size, self.font)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one timeline's rows are, in pixels: the first row's top, time 0, and how much a unit of time is wide."""
+
+    top: int
+    row: int
+    left: int
+    scale: float
+
+    def box(self, device: int, start: float, end: float) -> tuple[int, int, int, int]:
+        """(left, top, right, bottom) of a stretch of time, since the timeline's start, in a device's row."""
+        top = self.top + device * (self.row + GAP)
+        return self.left + round(start * self.scale), top, self.left + round(end * self.scale), top + self.row
+
+
 @dataclass(slots=True)
 class Scene:
     """A picture as boxes and words in the order of drawing; `title` says in one line what it shows."""
@@ -98,6 +113,7 @@ class Scene:
     lang: str
     title: str
     items: list[Box | Text] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)  # one a timeline
 
 
 def scene(
@@ -161,7 +177,7 @@ def scene(
         row=row,
         width=width,
     )
-    y = MARGIN
+    y, places = MARGIN, []
     lines = _each(captions, timelines) if captions is not None else [None] * len(timelines)
     for index, (timeline, caption, note) in enumerate(
         zip(timelines, lines, _each(notes, timelines), strict=True)
@@ -169,13 +185,14 @@ def scene(
         y = sheet.caption(timeline, caption, note, y)
         if index == 0:
             y = sheet.axis(y)
+        places.append(Place(y, row, sheet.left, sheet.slot / sheet.column))
         below = sheet.rows(timeline, index, y, until)
         if cursor is not None:
             sheet.cursor(cursor, index, y, below - GAP)
         y = below
     y = sheet.legend(timelines, y) if legend else y
     title = " | ".join(devices_line(timeline, sheet.lang) for timeline in timelines)
-    return Scene(width, y, sheet.lang, title, sheet.items)
+    return Scene(width, y, sheet.lang, title, sheet.items, places)
 
 
 def slots_of(timelines: Sequence[Timeline], column: float | None = None) -> float:
