@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
+    "launcher": 0,
     "errors": 0,
     "plan": 1,
     "run": 2,
@@ -22,6 +23,7 @@ FLOORS = {
 }
 DRAWING = {"numpy", "matplotlib", "PIL", "ipywidgets", "traitlets", "IPython"}
 LIBRARIES = {  # what a floor may import besides pipekit and the standard library
+    "launcher": {"nbformat", "jupyter_client", "pip"},  # start.py's last steps, in .venv's Python
     "errors": set(),
     "plan": {"numpy"},
     "run": {"numpy", "torch"},

@@ -8,9 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
+from setup_folder import commit_notebook, notebook
+
+from pipekit.launcher import checks, copies, environment, words
+from pipekit.launcher.main import parse
+from pipekit.launcher.places import LANGUAGES, Places
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST_COMMAND = "python3 start.py test"
@@ -27,7 +33,7 @@ start = load_start()
 
 
 def pins() -> list[str]:
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -39,7 +45,7 @@ def project() -> str:
 
 
 def test_environment_yml_has_the_pins_of_constraints_txt():
-    lines = (ROOT / "environment.yml").read_text().splitlines()
+    lines = (ROOT / "environment.yml").read_text(encoding="utf-8").splitlines()
     listed = [line.strip()[2:].strip("'") for line in lines if line.startswith("      - ")]
     assert listed == [*pins(), "-e ."]
 
@@ -62,22 +68,32 @@ def test_the_distribution_is_not_called_pipekit():
 
 
 def test_start_imports_only_the_standard_library_before_the_environment_is_there():
-    tree = ast.parse((ROOT / "start.py").read_text(encoding="utf-8"))
     lazy = {"run_cells_first", "run_code_cells"}  # they run in .venv's Python
-    late = {id(node) for f in tree.body if getattr(f, "name", "") in lazy for node in ast.walk(f)}
-    for node in ast.walk(tree):
-        if id(node) in late or not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
-        names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        assert all(name.split(".")[0] in sys.stdlib_module_names for name in names), names
+    files = [ROOT / "start.py", *(ROOT / "pipekit" / "launcher").glob("*.py")]
+    files.remove(ROOT / "pipekit" / "launcher" / "pip_for.py")  # run by .venv's Python
+    for file in files:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        late = {id(node) for f in tree.body if getattr(f, "name", "") in lazy for node in ast.walk(f)}
+        for node in ast.walk(tree):
+            if id(node) in late or not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            if isinstance(node, ast.ImportFrom) and (
+                node.level or node.module.startswith("pipekit.launcher")
+            ):
+                continue
+            names = (
+                [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            )
+            assert all(name.split(".")[0] in sys.stdlib_module_names for name in names), (file.name, names)
 
 
-def test_an_old_python_is_told_so_in_one_paragraph_that_it_can_read():
-    paragraph = start.too_old((3, 9, 18))
-    assert "3.10" in paragraph and "3.9" in paragraph and "\n" not in paragraph
-    head = (ROOT / "start.py").read_text(encoding="utf-8").split("# The functions below")[0]
-    ast.parse(head, feature_version=(3, 7))
-    assert "->" not in head
+def test_an_old_python_is_told_so_in_two_paragraphs_that_it_can_read():
+    chinese, english = start.too_old((3, 9, 18), "utf-8").splitlines()
+    assert "3.10" in english and "Python 3.9." in english and "3.10" in chinese and "Python 3.9。" in chinese
+    assert start.too_old((3, 9, 18), "ascii") == english
+    source = (ROOT / "start.py").read_text(encoding="utf-8")
+    ast.parse(source, feature_version=(3, 7))
+    assert source.index("sys.exit(too_old") < source.index("from pipekit.launcher")
 
 
 def test_the_stamp_changes_with_the_pins_the_place_and_the_python(tmp_path):
@@ -88,41 +104,50 @@ def test_the_stamp_changes_with_the_pins_the_place_and_the_python(tmp_path):
         return tmp_path / name
 
     here = copy("here")
-    before = start.fingerprint(here, "3.12")
-    assert before == start.fingerprint(here, "3.12")
-    assert before != start.fingerprint(here, "3.13")
-    assert before != start.fingerprint(copy("there"), "3.12")
-    with (here / "constraints.txt").open("a") as file:
+    before = environment.fingerprint(here, "3.12")
+    assert before == environment.fingerprint(here, "3.12")
+    assert before != environment.fingerprint(here, "3.13")
+    assert before != environment.fingerprint(copy("there"), "3.12")
+    with (here / "constraints.txt").open("a", encoding="utf-8") as file:
         file.write("new==1.0\n")
-    assert before != start.fingerprint(here, "3.12")
+    assert before != environment.fingerprint(here, "3.12")
 
 
-def test_prepared_means_the_python_and_the_right_stamp(tmp_path):
-    stamp, python = tmp_path / "stamp", tmp_path / "python"
-    assert not start.is_prepared(stamp, python, "abc")
-    stamp.write_text("abc\n")
-    assert not start.is_prepared(stamp, python, "abc")
-    python.touch()
-    assert start.is_prepared(stamp, python, "abc")
-    assert not start.is_prepared(stamp, python, "abd")
-
-
-def test_a_failing_install_ends_in_a_paragraph_and_leaves_no_stamp(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(start, "VENV", tmp_path / ".venv")
-    monkeypatch.setattr(start, "STAMP", tmp_path / ".venv" / "stamp")
-    monkeypatch.setattr(start, "run_pip", lambda what, arguments, show_errors=True: False)
-    monkeypatch.setattr(start, "make_venv", lambda: None)
-    assert start.main(["setup"]) == 1
-    paragraph = capfd.readouterr().err.strip()
-    assert paragraph.startswith("pipekit: torch") and "\n" not in paragraph
-    assert not start.STAMP.exists()
+def test_prepared_means_the_python_the_right_stamp_and_the_extras(tmp_path):
+    places = Places(tmp_path)
+    assert not environment.is_prepared(places, "abc", [])
+    places.python.parent.mkdir(parents=True)
+    places.stamp.write_text("abc\nlab\n", encoding="utf-8")
+    assert not environment.is_prepared(places, "abc", ["lab"])
+    places.python.touch()
+    assert environment.is_prepared(places, "abc", ["lab"])
+    assert not environment.is_prepared(places, "abc", ["lab", "test"])
+    assert not environment.is_prepared(places, "abd", ["lab"])
 
 
 def test_the_cpu_build_is_asked_for_first_where_there_is_no_driver():
-    attempts = start.torch_attempts("2.13.0", cpu_only=True, index="INDEX")
+    sources = environment.Sources(torch_index="INDEX")
+    attempts = environment.torch_attempts("2.13.0", cpu_only=True, sources=sources)
     assert [attempt[0] for attempt in attempts] == ["torch==2.13.0+cpu", "torch==2.13.0+cpu", "torch==2.13.0"]
     assert ["INDEX" in attempt for attempt in attempts] == [False, True, False]
-    assert start.torch_attempts("2.13.0", cpu_only=False, index="INDEX") == [["torch==2.13.0"]]
+    assert environment.torch_attempts("2.13.0", cpu_only=False, sources=sources) == [["torch==2.13.0"]]
+
+
+def test_with_a_folder_of_wheels_nobody_else_is_asked():
+    sources = environment.Sources("INDEX", "TORCH", Path("wheels"))
+    assert sources.options() == ["--no-index", "--find-links", "wheels"]
+    assert environment.torch_attempts("2.13.0", cpu_only=True, sources=sources) == [["torch==2.13.0"]]
+
+
+def test_indexes_are_named_on_the_command_line_or_in_the_environment(monkeypatch):
+    monkeypatch.delenv("PIPEKIT_TORCH_INDEX", raising=False)
+    assert parse([])[0].torch_index_url == environment.TORCH_INDEX
+    monkeypatch.setenv("PIPEKIT_TORCH_INDEX", "file:///named")
+    assert parse([])[0].torch_index_url == "file:///named"
+    asked = parse(["--index-url", "file:///mirror", "--torch-index-url", "file:///torch"])[0]
+    assert (asked.index_url, asked.torch_index_url) == ("file:///mirror", "file:///torch")
+    assert environment.Sources(asked.index_url).options() == ["--index-url", "file:///mirror"]
+    assert environment.Sources().options() == []  # then pip's own configuration counts
 
 
 def test_pip_options_add_to_pips_own_configuration():
@@ -138,58 +163,185 @@ def test_pip_options_add_to_pips_own_configuration():
     assert "file:///main, file:///configured, file:///ours" in answer.stdout
 
 
+def test_options_of_one_command_are_refused_elsewhere(capsys):
+    for arguments in (["--platform", "windows"], ["setup", "--python", "3.12"], ["afresh", "--into", "x"]):
+        with pytest.raises(SystemExit):
+            parse(arguments)
+        assert "belong to `start.py bundle`" in capsys.readouterr().err
+
+
 def test_test_hands_its_arguments_to_pytest_and_to_nothing_else(tmp_path):
-    options, rest = start.parse(["test", "-k", "gpipe", "--lang"])
+    options, rest = parse(["test", "-k", "gpipe", "--lang"])
     assert options.command == "test" and rest == ["-k", "gpipe", "--lang"]
-    steps = dict(start.check_steps(tmp_path, rest))
+    steps = dict(checks.check_steps(tmp_path, rest))
     assert list(steps) == ["ruff check", "ruff format", "mypy", "pytest"]
     assert [name for name, command in steps.items() if "-k" in command] == ["pytest"]
 
 
 def test_notebooks_are_checked_last_when_there_are_any(tmp_path):
     (tmp_path / "notebooks" / "zh").mkdir(parents=True)
-    assert not start.has_notebooks(tmp_path)
+    assert not checks.has_notebooks(tmp_path)
     (tmp_path / "notebooks" / "zh" / "a.ipynb").touch()
-    assert start.check_steps(tmp_path, [])[-1][0] == "notebooks"
+    assert checks.check_steps(tmp_path, [])[-1][0] == "notebooks"
 
 
-def test_testing_stops_at_the_first_failure(monkeypatch, capfd):
-    calls = [
+def test_testing_stops_at_the_first_failure(tmp_path, capfd):
+    steps = [
         ("first", ["calendar", "2020"]),
         ("second", ["json.tool", "no-such-file"]),
         ("third", ["calendar", "1999"]),
     ]
-    monkeypatch.setattr(start, "check_steps", lambda root, arguments: calls)
-    assert start.run_tests([]) != 0
+    assert checks.run_tests(tmp_path, steps) != 0
     said = capfd.readouterr().out
     assert "[2/3] second FAILED" in said and "1999" not in said
 
 
-# The learner's own copy of a notebook
+# What it says
 
 
-def notebook(source: str) -> str:
-    cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
-    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+def test_every_line_is_there_in_both_languages_with_the_same_gaps_and_in_gbk():
+    for table in (words.LINES, words.FAILURES):
+        for key, text in table.items():
+            assert set(text) == set(LANGUAGES), key
+            zh, en = (set(re.findall(r"{(\w+)", text[language])) for language in ("zh", "en"))
+            assert zh == en, key
+            text["zh"].encode("gbk")
+            text["en"].encode("ascii")
 
 
-def test_an_untouched_copy_follows_the_committed_notebook_and_a_changed_one_is_kept(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(start, "ROOT", tmp_path)
-    committed, copy = tmp_path / "control-room.ipynb", tmp_path / "workbook" / "control-room.ipynb"
+def test_every_line_is_said_somewhere():
+    sources = "".join(
+        file.read_text(encoding="utf-8")
+        for file in (ROOT / "pipekit" / "launcher").glob("*.py")
+        if file.name != "words.py"
+    )
+    unused = [key for key in [*words.LINES, *words.FAILURES] if f'"{key}"' not in sources]
+    assert unused == []
 
-    def source() -> str:
-        return json.loads(start.working_copy(committed, copy).read_text())["cells"][0]["source"]
 
-    committed.write_text(notebook("1"))
-    assert source() == "1"
-    committed.write_text(notebook("2"))
-    assert source() == "2"
-    copy.write_text(copy.read_text().replace('"2"', '"mine"'))
-    committed.write_text(notebook("3"))
-    assert source() == "mine"
+@pytest.mark.parametrize(("encoding", "expected"), [("utf-8", "正在"), ("gbk", "正在"), ("ascii", "opening")])
+def test_a_terminal_without_chinese_is_spoken_to_in_english(encoding, expected):
+    code = (
+        "from pipekit.launcher.words import *\nvoice = Voice('zh')\nvoice.say('starting')\n"
+        "voice.say('opened', url='http://课堂/ü')\nvoice.explain(SetupError('no_port', first=1, last=2))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.decode(encoding).startswith(f"pipekit: {expected}")
+    paragraphs = answer.stderr.decode(encoding).split()
+    assert ("端口" in answer.stderr.decode(encoding)) == (encoding != "ascii") and "Ports" in paragraphs
+
+
+# The learner's own copies of the notebooks
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path)
+
+
+VOICE = words.Voice("en")
+
+
+def first_source(places: Places, language: str = "en") -> str:
+    copy = copies.give(places, VOICE, language)
+    return json.loads(copy.read_text(encoding="utf-8"))["cells"][0]["source"]
+
+
+def test_an_untouched_copy_follows_the_committed_notebook_and_a_changed_one_is_kept(places, capsys):
+    committed = commit_notebook(places.root, "en", "1")
+    assert first_source(places) == "1"
+    commit_notebook(places.root, "en", "2")
+    assert first_source(places) == "2"
+    copy = places.root / "my-class" / "control-room.ipynb"
+    copy.write_text(copy.read_text(encoding="utf-8").replace('"2"', '"mine"'), encoding="utf-8")
+    assert first_source(places) == "mine" and "keeping" not in capsys.readouterr().out
+    commit_notebook(places.root, "en", "3")
+    assert first_source(places) == "mine"
     assert "keeping your control-room.ipynb" in capsys.readouterr().out
+    assert json.loads(committed.read_text(encoding="utf-8"))["cells"][0]["metadata"] == {}
+
+
+def test_what_a_learners_run_has_shown_stays_from_one_start_to_the_next(places):
+    commit_notebook(places.root, "en", "1")
+    copy = copies.give(places, VOICE, "en")
+    notebook = json.loads(copy.read_text(encoding="utf-8"))
+    notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "shown"}]
+    copy.write_text(json.dumps(notebook), encoding="utf-8")
+    copies.give(places, VOICE, "en")
+    assert "shown" in copy.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("language", "folder"), [("zh", "我的课堂"), ("en", "my-class")])
+def test_each_language_has_its_folder_and_git_ignores_it(places, language, folder):
+    commit_notebook(places.root, language, "1")
+    assert copies.give(places, VOICE, language) == places.root / folder / "control-room.ipynb"
+    assert f"/{folder}/\n" in (ROOT / ".gitignore").read_text(encoding="utf-8")
+    assert f'"{folder}"' in project()  # what the linter leaves alone
+
+
+def test_the_control_rooms_code_is_folded_away_and_other_notebooks_are_as_committed(places):
+    committed = commit_notebook(places.root, "en", "1", "2")
+    lesson = committed.with_name("lesson.ipynb")
+    shutil.copy(committed, lesson)
+    copy = copies.give(places, VOICE, "en")
+    folded = [cell["metadata"] for cell in json.loads(copy.read_text(encoding="utf-8"))["cells"]]
+    assert folded == [{"jupyter": {"source_hidden": True}}] * 2
+    cells = json.loads(copy.with_name("lesson.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert [cell["metadata"] for cell in cells] == [{}, {}]
+
+
+def test_a_workbook_of_an_earlier_version_moves_over_once(places, capsys):
+    commit_notebook(places.root, "en", "1")
+    old = places.root / "workbook" / "en"
+    old.mkdir(parents=True)
+    (old / "control-room.ipynb").write_text(json.dumps(notebook("mine")), encoding="utf-8")
+    (old / "notes.txt").write_text("notes", encoding="utf-8")
+    assert first_source(places) == "mine"
+    assert (places.root / "my-class" / "notes.txt").read_text(encoding="utf-8") == "notes"
+    assert not (places.root / "workbook").exists() and "moved from workbook/en" in capsys.readouterr().out
+    old.mkdir(parents=True)
+    (old / "control-room.ipynb").write_text(json.dumps(notebook("another")), encoding="utf-8")
+    assert first_source(places) == "mine" and old.exists()
+
+
+def test_afresh_keeps_every_old_copy_beside_the_new_one(places):
+    commit_notebook(places.root, "en", "1")
+    copy = copies.give(places, VOICE, "en")
+    for number in range(3):
+        copy.write_text(json.dumps(notebook(f"mine {number}")), encoding="utf-8")
+        copies.afresh(places, VOICE, "en")
+        assert first_source(places) == "1"
+    kept = sorted(copy.parent.glob(f"control-room-{date.today().isoformat()}*.ipynb"))
+    assert [json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"] for path in kept] == [
+        "mine 1",
+        "mine 2",
+        "mine 0",
+    ]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"cells": []}', '{"cells": [{}], "metadata": {}}'])
+def test_a_copy_that_cannot_be_read_is_set_aside_and_said(places, content, capsys):
+    commit_notebook(places.root, "en", "1")
+    copy = copies.give(places, VOICE, "en")
+    copy.write_text(content, encoding="utf-8")
+    assert first_source(places) == "1"
+    (kept,) = copy.parent.glob("control-room-*.ipynb")
+    assert kept.read_text(encoding="utf-8") == content and kept.name in capsys.readouterr().out
+
+
+def test_a_break_off_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    copies.write_whole(path, "old")
+    monkeypatch.setattr(Path, "replace", lambda *ignored: (_ for _ in ()).throw(OSError("no")))
+    with pytest.raises(OSError, match="no"):
+        copies.write_whole(path, "new")
+    assert path.read_text(encoding="utf-8") == "old" and list(tmp_path.iterdir()) == [path]
 
 
 # What is written down
@@ -198,7 +350,7 @@ def test_an_untouched_copy_follows_the_committed_notebook_and_a_changed_one_is_k
 def test_readme_names_both_commands_and_ci_runs_its_test_command():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "python3 start.py\n" in readme and TEST_COMMAND in readme
-    assert (ROOT / ".ci" / "run").read_text().rstrip().endswith(f"\n{TEST_COMMAND}")
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith(f"\n{TEST_COMMAND}")
 
 
 def test_the_example_in_the_readme_runs():

@@ -1,0 +1,47 @@
+"""`start.py test`: every check that CI runs, cheapest first."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def has_notebooks(root: Path) -> bool:
+    """Whether there is a notebook to check."""
+    return any((root / "notebooks").glob("**/*.ipynb"))
+
+
+def check_steps(root: Path, pytest_arguments: list[str]) -> list[tuple[str, list[str]]]:
+    """Every check, cheapest first; the notebooks come last, so that a run ends with pytest's closing line."""
+    steps = [
+        ("ruff check", ["ruff", "check", "."]),
+        ("ruff format", ["ruff", "format", "--check", "."]),
+        ("mypy", ["mypy", "pipekit"]),
+        ("pytest", ["pytest", *pytest_arguments]),
+    ]
+    if has_notebooks(root):
+        nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
+        sanitize = ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
+        steps.append(("notebooks", ["pytest", *nbval, *sanitize, "notebooks"]))
+    return steps
+
+
+def tell(text: str) -> None:
+    """Print one line at once."""
+    print(f"pipekit: {text}", flush=True)
+
+
+def run_tests(root: Path, steps: list[tuple[str, list[str]]]) -> int:
+    """Run the checks in order, each a Python module and its arguments, and stop at the first that fails."""
+    times = []
+    for number, (name, command) in enumerate(steps, start=1):
+        tell(f"[{number}/{len(steps)}] {name}")
+        started = time.monotonic()
+        status = subprocess.call([sys.executable, "-m", *command], cwd=root)
+        seconds = time.monotonic() - started
+        if status != 0:
+            tell(f"[{number}/{len(steps)}] {name} FAILED after {seconds:.1f} s (exit status {status})")
+            return status
+        times.append(f"{name} {seconds:.1f} s")
+    tell("everything passed: " + ", ".join(times))
+    return 0
