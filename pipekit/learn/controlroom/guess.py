@@ -73,7 +73,7 @@ def verdict(guess: Guess, measured: Guess, lang: str, view: str = "class") -> st
 def _bare(text: str) -> str:
     """The text with half-width characters, a decimal point, and nothing around the number."""
     bare = unicodedata.normalize("NFKC", text).replace("。", ".").replace("−", "-").lower()
-    bare = re.sub(r"\s+", "", bare)
+    bare = re.sub(r"(?<!\d)\s+|\s+(?!\d)", "", bare)  # between two digits a blank makes two numbers
     bare = _UNITS.sub("", _AROUND.sub("", bare))
     if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", bare):
         return bare.replace(",", "")  # thousands

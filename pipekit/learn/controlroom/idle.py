@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from pipekit import plan
 from pipekit.show import number, say
@@ -40,24 +41,7 @@ def why(
         timeline: of `schedule`, predicted or measured, whole or `only("F")`.
         time: by the timeline's own clock, in its unit. latency: of each hop, in the same unit.
     """
-    if time < timeline.start:
-        return Reason("before")
-    if time >= timeline.end:
-        return Reason("after")
-    spans = {span.op: span for span in timeline.spans}
-    if any(span.device == device and span.start <= time < span.end for span in spans.values()):
-        return None
-    kinds = {op.kind for op in spans}
-    lane = [op for op in schedule.lanes[device] if op.kind in kinds]
-    following = next((op for op in lane if op not in spans or spans[op].start > time), None)
-    if following is None:
-        return Reason("done", forward_only=kinds == {plan.Kind.FORWARD})
-    needed = _needed(following, schedule, spans, time)
-    if needed is None:
-        return _all_there(following, schedule, timeline, spans, time, latency)
-    begun = needed in spans and spans[needed].start <= time
-    started = any(span.device == device and span.start <= time for span in spans.values())
-    return _reason("waits" if started else "fill", needed, schedule, begun)
+    return _Asked(schedule, timeline, latency).why(device, time)
 
 
 def at_slot(
@@ -74,8 +58,21 @@ def at_slot(
     Args:
         slot: seconds a slot. origin: where slot 0 begins, in seconds after the timeline's start.
     """
-    time = timeline.start + origin + (slot_index + 0.5) * slot
-    return why(schedule, timeline, device, time, latency)
+    return why(schedule, timeline, device, timeline.start + origin + (slot_index + 0.5) * slot, latency)
+
+
+def rows(
+    schedule: plan.Schedule,
+    timeline: plan.Timeline,
+    num_slots: int,
+    slot: float,
+    origin: float = 0.0,
+    latency: float = 0.0,
+) -> list[list[Reason | None]]:
+    """`at_slot` of every device (outer) and slot (inner), for a whole picture at once."""
+    asked = _Asked(schedule, timeline, latency)
+    times = [timeline.start + origin + (index + 0.5) * slot for index in range(num_slots)]
+    return [[asked.why(device, time) for time in times] for device in range(schedule.num_devices)]
 
 
 def words(reason: Reason, lang: str, view: str = "class") -> str:
@@ -89,41 +86,78 @@ def words(reason: Reason, lang: str, view: str = "class") -> str:
     return say(key, lang, view, device=device, what=_what(reason.op, reason, lang, view))
 
 
-def _needed(
-    op: plan.Op, schedule: plan.Schedule, spans: dict[plan.Op, plan.Span], time: float
-) -> plan.Op | None:
-    """The op that `op` needs and that is not done yet at `time`; of several the one that's done last."""
-    never = float("inf")
-    ends = {each: spans[each].end if each in spans else never for each in plan.needs(op, schedule)}
-    missing = [each for each in ends if ends[each] > time]
-    return max(missing, key=ends.__getitem__, default=None)
+@dataclass(frozen=True)
+class _Asked:
+    """A schedule, its timeline, and the latency of a hop."""
 
+    schedule: plan.Schedule
+    timeline: plan.Timeline
+    latency: float
 
-def _all_there(
-    op: plan.Op,
-    schedule: plan.Schedule,
-    timeline: plan.Timeline,
-    spans: dict[plan.Op, plan.Span],
-    time: float,
-    latency: float,
-) -> Reason:
-    """All that `op` needs is done: its message is under way, or the computer was late."""
-    own = _home(op, schedule)
-    crossing = [each for each in plan.needs(op, schedule) if _home(each, schedule) != own]
-    newest = max(crossing, key=lambda each: spans[each].end, default=None)
-    # A prediction is never late. A measured message that is over its latency has arrived.
-    if newest is not None and (timeline.source == "predicted" or time < spans[newest].end + latency):
-        return _reason("link", newest, schedule, begun=True)
-    return _reason("late", op, schedule, begun=False)
+    @cached_property
+    def spans(self) -> dict[plan.Op, plan.Span]:
+        return {span.op: span for span in self.timeline.spans}
 
+    @cached_property
+    def period(self) -> tuple[float, float]:
+        """When the step starts and ends."""
+        return self.timeline.start, self.timeline.end
 
-def _reason(kind: str, op: plan.Op, schedule: plan.Schedule, begun: bool) -> Reason:
-    return Reason(kind, op, _home(op, schedule), begun, schedule.num_micro_batches)
+    @cached_property
+    def kinds(self) -> set[plan.Kind]:
+        """What is in view: with only forwards in it, nothing else is waited for."""
+        return {op.kind for op in self.spans}
 
+    @cached_property
+    def lanes(self) -> list[list[plan.Op]]:
+        """Each device's ops, as far as they are in view."""
+        return [[op for op in lane if op.kind in self.kinds] for lane in self.schedule.lanes]
 
-def _home(op: plan.Op, schedule: plan.Schedule) -> int:
-    """The device that runs an op."""
-    return schedule.placement[op.stage]
+    def why(self, device: int, time: float) -> Reason | None:
+        start, end = self.period
+        if not start <= time < end:
+            return Reason("before" if time < start else "after")
+        begun = [self.spans[op] for op in self.lanes[device] if self._begun(op, time)]
+        if any(time < span.end for span in begun):
+            return None
+        following = next((op for op in self.lanes[device] if not self._begun(op, time)), None)
+        if following is None:
+            return Reason("done", forward_only=self.kinds == {plan.Kind.FORWARD})
+        needed = self._missing(following, time)
+        if needed is None:
+            return self._all_there(following, time)
+        return self._reason("waits" if begun else "fill", needed, self._begun(needed, time))
+
+    def _begun(self, op: plan.Op, time: float) -> bool:
+        return op in self.spans and self.spans[op].start <= time
+
+    def _missing(self, op: plan.Op, time: float) -> plan.Op | None:
+        """The op that `op` needs and that is not done yet; of several the one that's done last."""
+        never = float("inf")
+        ends = {
+            each: self.spans[each].end if each in self.spans else never
+            for each in plan.needs(op, self.schedule)
+        }
+        missing = [each for each in ends if ends[each] > time]
+        return max(missing, key=ends.__getitem__, default=None)
+
+    def _all_there(self, op: plan.Op, time: float) -> Reason:
+        """All that `op` needs is done: its message is under way, or the computer was late."""
+        needed = plan.needs(op, self.schedule)
+        crossing = [each for each in needed if self._home(each) != self._home(op)]
+        newest = max(crossing, key=lambda each: self.spans[each].end, default=None)
+        # A prediction is never late. A measured message that is over its latency has arrived.
+        predicted = self.timeline.source == "predicted"
+        if newest is not None and (predicted or time < self.spans[newest].end + self.latency):
+            return self._reason("link", newest, begun=True)
+        return self._reason("late", op, begun=False)
+
+    def _reason(self, kind: str, op: plan.Op, begun: bool) -> Reason:
+        return Reason(kind, op, self._home(op), begun, self.schedule.num_micro_batches)
+
+    def _home(self, op: plan.Op) -> int:
+        """The device that runs an op."""
+        return self.schedule.placement[op.stage]
 
 
 def _what(op: plan.Op, reason: Reason, lang: str, view: str) -> str:
