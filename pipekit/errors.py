@@ -7,6 +7,7 @@
     |-- PlacementError  (ValueError)  schedule and pipeline disagree about stages or devices
     |-- BatchError      (ValueError)  a batch, target or weight that cannot be cut into micro-batches
     |-- FileError       (ValueError)  a file that cannot be written as asked, or holds no timeline
+    |-- SweepError      (ValueError)  a list of settings to try that cannot be read or run
     |-- DeviceError     (RuntimeError) devices that are not there, or a clock too coarse for them
     |-- MemoryBudgetError (RuntimeError) predicted memory is more than there is
     |-- LossError       (RuntimeError) the loss is not a finite number
@@ -118,6 +119,12 @@ MESSAGES: dict[str, str] = {
     "loss_type": "the loss must be a tensor, not a {type}",
     "loss_not_finite": "the loss of micro-batch {micro_batch} is {loss}; the step was undone: lower the learning rate or look at that batch",
     "loss_no_grad": "the loss does not depend on any parameter, so there is nothing to train",
+    # -- sweeps
+    "sweep_list": "cannot read {asked!r} in the list of {name}; write whole numbers, such as 1, 2, 4, 8 or 1-8",
+    "sweep_range": "one range of {name} has {asked} numbers, at most {most} can be tried; choose a shorter one",
+    "sweep_points": "these lists make {asked} combinations, at most {most} can be tried at once; shorten a list",
+    "sweep_nothing": "nothing to try: {num_stages} values of K, {num_micro_batches} of M, {num_policies} checkpoint policies, {num_schedules} schedules; choose at least one of each",
+    "sweep_empty": "there is no table to save: {found} points were measured; run the sweep first",
     # -- devices
     "number_range": "{name} goes from {least} to {most}, not {asked}; choose a number in between",
     "device_number": "cannot make {asked} devices; choose at least 1",
@@ -179,6 +186,10 @@ class BatchError(PipekitError, ValueError):
 
 class FileError(PipekitError, ValueError):
     """A file that cannot be written as asked, or holds no timeline."""
+
+
+class SweepError(PipekitError, ValueError):
+    """A list of settings to try that cannot be read or run."""
 
 
 class DeviceError(PipekitError, RuntimeError):

@@ -46,6 +46,8 @@ def tiny(value: float, lang: str) -> str:
         return f"{value:g}"
     text = f"{value:.0e}"
     digit, power = int(text[0]), -int(text[2:])
+    if value >= 1:
+        return say("times", lang, count=f"{value:.1f}")
     if power < min(SHARES):
         return f"{100 * value:.0f}%"
     if power not in SHARES:
@@ -296,6 +298,19 @@ WORDS: dict[str, tuple[str, str]] = {
     "both_ways": ("加上往回改", "and backward"),
     "dashed_is_predicted": ("虚线框 = 预测", "dashed = predicted"),
     "saved_slots": ("少用 {count} 格", "{count} slots fewer"),
+    "bubble": ("气泡", "Bubble"),
+    "unit_stages": ("块", ""),
+    "unit_pieces": ("小份", ""),
+    "nobody": ("都一样快", "none"),
+    "replay_pace": ("每格", "a slot in"),
+    "seconds_a_slot": ("{seconds:g} 秒", "{seconds:g} s"),
+    "column": ("第 {column} 格：{devices}", "Slot {column}: {devices}"),
+    "column_device": ("{device} {what}", "{device}: {what}"),
+    "semicolon": ("；", "; "),
+    "save_as": ("存成：", "Save as:"),
+    "go_back": ("回到", "Back to run"),
+    "uncut": ("正在训练：一大批（不切）……", "Training the whole batch, uncut …"),
+    "kept": ("正在训练：草稿都留着……", "Training with all scratch paper kept …"),
     "uncut_title": ("一大批（不切）", "Whole batch (uncut)"),
     "cut_title": ("切成 {count} 小份", "Cut into {count} pieces"),
     "guessed": ("你们猜", "guessed"),
@@ -361,6 +376,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "gpus": ("{count}块显卡", "{count} GPUs"),
     "gpu": ("{count}块显卡", "{count} GPU"),
     "full_stop": ("。", "."),
+    "times": ("{count}倍", "{count} times"),
     "comma": ("，", ", "),
     "listed": ("、", " and "),
     "bracketed": ("（{words}）", " ({words})"),
@@ -401,6 +417,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "said_because_overhead": (
         "：每格活要多花{overhead}毫秒，切得越细，多花得越多",
         ": every op costs {overhead} ms extra, and finer pieces mean more ops",
+    ),
+    "said_because_small": (
+        "：切小以后，同样的活加起来要{cut}，不切只要{uncut}",
+        ": cut small, the same work adds up to {cut}, and to {uncut} uncut",
     ),
     "said_because_link": (
         "：传一次要花{latency}毫秒，时间花在路上了",
@@ -651,6 +671,69 @@ WORDS: dict[str, tuple[str, str]] = {
         "请照上面那句话做；如果没说怎么办，请运行 python3 start.py setup 再试。",
         "do what that sentence says; if it says nothing, run python3 start.py setup and try again.",
     ),
+    # -- the sweep panel
+    "sweep_title": ("一次试好多种", "Try many settings"),
+    "sweep_overhead": ("每格活多花（毫秒）", "Extra per op (ms)"),
+    "sweep_latency": ("传一次要（毫秒）", "Delay per hop (ms)"),
+    "sweep_again": ("测过的也再测一遍", "measure known points again"),
+    "sweep_start": ("开始测：{count} 个点，约 {seconds} 秒", "Measure {count} points, about {seconds} s"),
+    "sweep_confirm": ("要约 {seconds} 秒：再按一次就开始", "About {seconds} s: press again to start"),
+    "sweep_pause": ("暂停", "Pause"),
+    "sweep_resume": ("接着测", "Go on"),
+    "sweep_save_csv": ("存表格（CSV）", "Save table (CSV)"),
+    "sweep_save_png": ("存图（PNG）", "Save picture (PNG)"),
+    "sweep_saved": ("存好了：{path}", "Saved: {path}"),
+    "sweep_idle": ("写上要试的 K 和 M，再按“开始测”。", 'Write which K and M to try, then press "Measure".'),
+    "sweep_known": (
+        "这 {count} 个点都测过了；想再测，请勾上“测过的也再测一遍”。",
+        'All {count} points are known; to repeat them, tick "measure known points again".',
+    ),
+    "sweep_preparing": ("正在准备……", "Getting ready …"),
+    "sweep_warming": (
+        "先空跑一次热身：K={stages} M={pieces}……",
+        "Warming up with one step: K={stages} M={pieces} …",
+    ),
+    "sweep_point": ("正在测 K={stages} M={pieces}……", "Measuring K={stages} M={pieces} …"),
+    "sweep_waiting": ("等一等：别处正在训练同一个模型……", "Waiting: this model is being trained elsewhere …"),
+    "sweep_pausing": ("这个点测完就暂停……", "Will pause after this point …"),
+    "sweep_paused": ("暂停了；按“接着测”从下一个点开始。", 'Paused; "Go on" continues with the next point.'),
+    "sweep_progress": (
+        "测了 {done}/{total} 个点，还要约 {seconds} 秒",
+        "{done} of {total} points, about {seconds} s left",
+    ),
+    "sweep_cancelled": (
+        "停下了：测了 {done}/{total} 个点，都留着。",
+        "Stopped: {done} of {total} points were run, and all are kept.",
+    ),
+    "sweep_finished": (
+        "测完了：{done} 个点里有 {good} 个测到了，用了 {seconds:.0f} 秒。",
+        "Done: {good} of {done} points measured; it took {seconds:.0f} s.",
+    ),
+    "sweep_skipped": (
+        "做不到、会跳过的有 {count} 种：",
+        "{count} combinations can't be run and are skipped:",
+    ),
+    "sweep_more": ("……另外还有 {count} 种", "… and {count} more"),
+    "sweep_extra": ("每格活多花 {ms:g} 毫秒", "{ms:g} ms extra"),
+    "sweep_hop": ("传一次 {ms:g} 毫秒", "{ms:g} ms a hop"),
+    "sweep_bubble": ("气泡（%）：越低越好", "Bubble (%): lower is better"),
+    "sweep_slots": ("一步用了几格：越低越快", "Slots of one step: lower is faster"),
+    "sweep_seconds": ("一步用了几秒：越低越快", "Seconds of one step: lower is faster"),
+    "sweep_overrun": ("有超时，不可信", "overrun: not to be trusted"),
+    "sweep_fastest": ("最快 M={pieces}", "fastest M={pieces}"),
+    "sweep_fastest_predicted": ("算出来最快 M={pieces}", "predicted fastest M={pieces}"),
+    "sweep_best": (
+        "{name}：测到的里面最快 M={pieces}，一步 {time}；算出来最快 M={predicted}。",
+        "{name}: fastest measured M={pieces}, {time} a step; predicted fastest M={predicted}.",
+    ),
+    "sweep_undrawn": (
+        "图里只画 {most} 条线；其余 {count} 条在表里。",
+        "The charts show {most} lines; {count} more are in the table.",
+    ),
+    "sweep_time": ("一步用时", "Step time"),
+    "sweep_second_unit": ("{count:.3f} 秒", "{count:.3f} s"),
+    "sweep_outcome": ("结果", "Outcome"),
+    "sweep_bubble_short": ("气泡", "Bubble"),
 }
 
 WORDS_ENGINEER: dict[
@@ -908,6 +991,12 @@ ERRORS_ZH: dict[str, str] = {
     "loss_type": "对答案（损失）必须得出张量，不能是 {type}",
     "loss_not_finite": "小份 {micro_batch}（从 0 数起）对答案（损失）得出 {loss}；这次训练已经撤销：请把学习率调小，或者检查那一大批数据",
     "loss_no_grad": "对答案（损失）的结果和哪个旋钮都没有关系，没有东西可以训练",
+    # -- sweeps
+    "sweep_list": "{name} 的列表里有 {asked!r}，看不懂；请写整数，例如 1, 2, 4, 8 或者 1-8",
+    "sweep_range": "{name} 有一段写了 {asked} 个数，最多只能试 {most} 个；请写短一点",
+    "sweep_points": "这几个列表一共有 {asked} 种搭配，一次最多试 {most} 种；请少写几个",
+    "sweep_nothing": "没有东西可试：K 有 {num_stages} 个，M 有 {num_micro_batches} 个，草稿的办法有 {num_policies} 种，排法有 {num_schedules} 种；每样至少要选一个",
+    "sweep_empty": "还没有表格可存：测好的点有 {found} 个；请先开始测",
     # -- devices
     "number_range": "{name} 必须在 {least} 到 {most} 之间，不能是 {asked}；请换一个数",
     "device_number": "没法准备 {asked} 块显卡；请至少选 1 块",
