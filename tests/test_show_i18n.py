@@ -138,7 +138,7 @@ def test_every_index_in_an_error_is_one_more_in_class(key):
 
 def test_small_shares_are_said_in_words_and_large_ones_in_percent():
     assert [tiny(value, "zh") for value in (3e-7, 0.02, 0.347, 1.5, 1e-12, 0.0)] == [
-        "千万分之三", "百分之二", "35%", "150%", "1.0e-12", "0",
+        "千万分之三", "百分之二", "35%", "1.5倍", "1.0e-12", "0",
     ]  # fmt: skip
     assert [tiny(value, "en") for value in (3e-7, 0.02, float("nan"))] == [
         "3 in 10 million",

@@ -184,8 +184,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- charts
     "bubble_title": (
-        "切得越细，气泡越小（K = {num_devices}）",
-        "More pieces, smaller bubble (K = {num_devices})",
+        "切成 M 小份时的气泡（K = {num_devices}）",
+        "The bubble with M pieces (K = {num_devices})",
     ),
     "bubble_x": ("切成几小份（M）", "pieces M"),
     "bubble_y": ("气泡（%）", "bubble %"),
@@ -673,8 +673,6 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- the sweep panel
     "sweep_title": ("一次试好多种", "Try many settings"),
-    "sweep_overhead": ("每格活多花（毫秒）", "Extra per op (ms)"),
-    "sweep_latency": ("传一次要（毫秒）", "Delay per hop (ms)"),
     "sweep_again": ("测过的也再测一遍", "measure known points again"),
     "sweep_start": ("开始测：{count} 个点，约 {seconds} 秒", "Measure {count} points, about {seconds} s"),
     "sweep_confirm": ("要约 {seconds} 秒：再按一次就开始", "About {seconds} s: press again to start"),
@@ -714,11 +712,20 @@ WORDS: dict[str, tuple[str, str]] = {
         "{count} combinations can't be run and are skipped:",
     ),
     "sweep_more": ("……另外还有 {count} 种", "… and {count} more"),
-    "sweep_extra": ("每格活多花 {ms:g} 毫秒", "{ms:g} ms extra"),
-    "sweep_hop": ("传一次 {ms:g} 毫秒", "{ms:g} ms a hop"),
+    "sweep_extra": ("每格活多花{ms:g}毫秒", "+{ms:g} ms an op"),
+    "sweep_hop": ("传一次{ms:g}毫秒", "{ms:g} ms a hop"),
     "sweep_bubble": ("气泡（%）：越低越好", "Bubble (%): lower is better"),
     "sweep_slots": ("一步用了几格：越低越快", "Slots of one step: lower is faster"),
     "sweep_seconds": ("一步用了几秒：越低越快", "Seconds of one step: lower is faster"),
+    "sweep_source_measured": (
+        "点是真的训练一次测到的 · 替身显卡：CPU 算完一步，再等满规定的时间 · 1格={slot_ms:.0f}毫秒",
+        "Marks: really trained, measured · stand-in GPUs: the CPU does each step, then waits out its time"
+        " · 1 slot = {slot_ms:.0f} ms",
+    ),
+    "sweep_source_predicted": (
+        "还没有测：线是算出来的 · 1格={slot_ms:.0f}毫秒",
+        "Not measured yet: the lines are predicted · 1 slot = {slot_ms:.0f} ms",
+    ),
     "sweep_overrun": ("有超时，不可信", "overrun: not to be trusted"),
     "sweep_fastest": ("最快 M={pieces}", "fastest M={pieces}"),
     "sweep_fastest_predicted": ("算出来最快 M={pieces}", "predicted fastest M={pieces}"),
@@ -733,7 +740,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "sweep_time": ("一步用时", "Step time"),
     "sweep_second_unit": ("{count:.3f} 秒", "{count:.3f} s"),
     "sweep_outcome": ("结果", "Outcome"),
-    "sweep_bubble_short": ("气泡", "Bubble"),
 }
 
 WORDS_ENGINEER: dict[

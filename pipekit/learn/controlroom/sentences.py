@@ -6,6 +6,7 @@ the same.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from pipekit.show import number, say, tiny
 WHOLE = 0.15  # a number of slots this near a whole one is said as that
 POINT = 0.01  # a bubble that is off by more is explained
 MINOR = 0.1  # a cause of less than this share of the gap is not named
+LINE = 130  # letters that fit on one line of a projector; a class's sentence drops its brackets before it gets longer
 SLOWER = 2  # times the clock that is offered where ops overran
 
 
@@ -154,7 +156,7 @@ def _how_long(outcome: Outcome, speech: _Speech, forward_only: bool) -> Said:
     apart = speech.difference(cut, uncut)
     if cut > uncut:
         text = speech.say("said_slower", more=apart, **numbers)
-        return Said(speech.end(text + _why_slower(settings, speech)))
+        return Said(speech.end(text + _why_slower(outcome, speech, forward_only)))
     text = speech.say("said_saved" if speech.slot is not None else "said_saved_ms", saved=apart, **numbers)
     if speech.slot is None or speech.view == "engineer":
         text += speech.say("said_ratio", ratio=f"{uncut / cut:.1f}")
@@ -173,13 +175,28 @@ def _relay(
     return text + speech.say("said_relay_longer", more=speech.difference(cut, uncut))
 
 
-def _why_slower(settings: Settings, speech: _Speech) -> str:
-    """What may make more pieces slower than one, as far as it was declared."""
+def _why_slower(outcome: Outcome, speech: _Speech, forward_only: bool) -> str:
+    """What made more pieces slower than one: as it was declared, or in real time as it was measured."""
+    settings = outcome.settings
+    if settings.real_time:
+        return _more_work(outcome, speech, forward_only)
     if settings.overhead_ms > 0:
         return speech.say("said_because_overhead", overhead=f"{settings.overhead_ms:g}")
     if settings.latency_ms > 0:
         return speech.say("said_because_link", latency=f"{settings.latency_ms:g}")
     return speech.say("said_alone") if settings.num_stages == 1 else ""
+
+
+def _more_work(outcome: Outcome, speech: _Speech, forward_only: bool) -> str:
+    """Small pieces use a CPU less well: the time of all ops together, cut and uncut; "" where it didn't grow."""
+    assert outcome.uncut is not None  # it's what was faster
+    cut, uncut = (
+        float(plan.busy_time(shown(each.timeline, forward_only)).sum())
+        for each in (outcome.result, outcome.uncut)
+    )
+    if cut < uncut or speech.alike(cut, uncut):
+        return ""
+    return speech.say("said_because_small", cut=speech.amount(cut), uncut=speech.amount(uncut))
 
 
 # -- 2: how idle
@@ -200,11 +217,17 @@ def _how_idle(outcome: Outcome, speech: _Speech, forward_only: bool, slot: float
     numbers = {"devices": devices, "percent": f"{measured:.1%}", "formula": f"{formula:.1%}"}
     if off:
         numbers["points"] = f"{abs(100 * gap):.1f}"
-    long = bool(saved) or len(causes) > 1  # one line of the screen is all there is
-    text = speech.say(key, parts="" if long else _parts(timeline, speech), **numbers)
-    if causes:
-        text += speech.say("said_because", causes=_listed(causes, outcome.settings, speech))
-    return Said(speech.end(saved + text))
+    because = _because(causes, outcome.settings, speech)
+    parts = "" if saved else _parts(timeline, speech)
+    whole, short = (
+        speech.end(saved + speech.say(key, parts=each, **numbers) + because) for each in (parts, "")
+    )
+    return Said(short if speech.view == "class" and _width(whole) > LINE else whole)
+
+
+def _width(text: str) -> int:
+    """In letters; a Chinese character is as wide as two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _parts(timeline: plan.Timeline, speech: _Speech) -> str:
@@ -327,17 +350,16 @@ def _of(timeline: plan.Timeline, kind: str, device: int) -> plan.Spans:
     return spans.where(spans.devices == device)
 
 
-def _listed(causes: list[tuple[str, float]], settings: Settings, speech: _Speech) -> str:
-    """The causes in words; an engineer gets each one's points too."""
+def _because(causes: list[tuple[str, float]], settings: Settings, speech: _Speech) -> str:
+    """The causes in words, "" without any; an engineer gets each one's points too."""
     said = []
     for key, share in causes:
-        words = speech.say(
-            key, **({"device": speech.device(settings.slow_device)} if key == "cause_slow" else {})
-        )
+        slow = {"device": speech.device(settings.slow_device)} if key == "cause_slow" else {}
+        words = speech.say(key, **slow)
         if speech.view == "engineer":
             words = speech.say("cause_points", cause=words, points=f"{100 * share:+.1f}")
         said.append(words)
-    return speech.say("listed").join(said)
+    return speech.say("said_because", causes=speech.say("listed").join(said)) if said else ""
 
 
 # -- 3: the same?
