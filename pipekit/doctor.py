@@ -24,7 +24,7 @@ from typing import Any
 import torch
 
 from pipekit import __version__, plan
-from pipekit.learn.experiment import Experiment, Outcome, Settings
+from pipekit.learn.experiment import ROUNDING, Experiment, Outcome, Settings
 from pipekit.run.cores import CoreLimits, core_limits
 from pipekit.show import say, sentence
 from pipekit.show.fonts import Font, chinese
@@ -39,7 +39,6 @@ LATE = 0.001  # a sleep may wake up this much later, or the boxes of a slot's le
 VERY_LATE = SLOT / 4  # seconds; once in 100 sleeps it is a busy machine, not a coarse clock
 NUM_SLEEPS = 50
 SAME_BUBBLE = 0.03  # how far the measured bubble fraction may be from the predicted one
-ROUNDING = 1e-4  # relative difference of gradients
 SMOKE = Settings(num_stages=2, num_micro_batches=4)
 
 _ASK_VERSIONS = """
@@ -225,7 +224,7 @@ def check_smoke(outcome: Outcome | Exception, lang: str) -> Finding:
         "measured": outcome.bubble,
         "predicted": plan.bubble_fraction(outcome.prediction.timeline),
     }
-    if not outcome.difference < ROUNDING:
+    if not outcome.difference < ROUNDING:  # nan is not
         return Finding("smoke", "red", "doctor_smoke_gradients", "doctor_smoke_gradients_remedy", numbers)
     if abs(numbers["measured"] - numbers["predicted"]) > SAME_BUBBLE:
         return Finding("smoke", "red", "doctor_smoke_bubble", "doctor_smoke_bubble_remedy", numbers)
@@ -246,9 +245,8 @@ def examine(lang: str) -> Iterator[Finding]:
 
 
 def _checks(lang: str) -> dict[str, Callable[[], Finding]]:
-    python, home = sys.executable, Path.home()
+    python = sys.executable
     kernel = {"python": ".".join(map(str, sys.version_info[:3])), **installed(KERNEL_PACKAGES)}
-    settings = os.environ.get("JUPYTER_CONFIG_DIR") or str(home / ".jupyter")
     return {
         "versions": lambda: check_versions(kernel, python),
         "pipekit": lambda: check_foreign(
@@ -262,7 +260,7 @@ def _checks(lang: str) -> dict[str, Callable[[], Finding]]:
         "sleep": lambda: check_sleep(lateness(0.010), lateness(0.001)),
         "font": lambda: check_font(chinese(), lang),
         "browser": lambda: check_browser(find_browser()),
-        "folders": lambda: check_folders([os.getcwd(), _existing(settings), None], write_a_file),
+        "folders": lambda: check_folders([os.getcwd(), settings_folder(os.environ), None], write_a_file),
         "smoke": lambda: check_smoke(smoke_run(), lang),
     }
 
@@ -371,9 +369,10 @@ def smoke_run() -> Outcome | Exception:
         return error
 
 
-def _existing(folder: str) -> str:
-    """The folder, or the nearest one above it that is there and would have to take it."""
-    return str(next(path for path in [Path(folder), *Path(folder).absolute().parents] if path.exists()))
+def settings_folder(environment: Mapping[str, str]) -> str:
+    """Where Jupyter keeps its settings, or the nearest folder above it that is there and would have to take it."""
+    folder = Path(environment.get("JUPYTER_CONFIG_DIR") or Path.home() / ".jupyter").absolute()
+    return str(next(path for path in [folder, *folder.parents] if path.exists()))
 
 
 def _listed(versions: Mapping[str, str | None]) -> str:

@@ -225,6 +225,11 @@ def test_a_folder_is_tried_by_writing_into_it(tmp_path):
     assert finding.level == "red" and finding.numbers["folder"] == str(file)
 
 
+def test_a_settings_folder_that_is_not_there_yet_is_made_in_the_nearest_one_above(tmp_path):
+    assert doctor.settings_folder({"JUPYTER_CONFIG_DIR": str(tmp_path)}) == str(tmp_path)
+    assert doctor.settings_folder({"JUPYTER_CONFIG_DIR": str(tmp_path / "a" / "b")}) == str(tmp_path)
+
+
 def test_a_foreign_folder_on_the_path_is_found_and_a_copy_of_ours_is_none(tmp_path):
     foreign, copy = tmp_path / "foreign" / "pipekit", tmp_path / "copy" / "pipekit"
     for folder in (foreign, copy):
@@ -285,6 +290,22 @@ def test_a_python_that_does_not_answer_is_no_lab():
     assert doctor.look_at_lab("/no/such/python") is None
     here = doctor.look_at_lab(sys.executable)
     assert here == Lab(sys.executable, doctor.installed(doctor.LAB_PACKAGES))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="stands in for the lab's Python with a shell script")
+def test_the_labs_python_is_asked_for_its_own_packages(tmp_path):
+    old = {"jupyterlab": "3.6.8", "jupyterlab_widgets": "1.1.11", "widgetsnbextension": "3.6.10"}
+    for name, version in old.items():
+        folder = tmp_path / f"{name}-{version}.dist-info"
+        folder.mkdir()
+        text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        (folder / "METADATA").write_text(text, encoding="utf-8")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}" exec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    seen = doctor.look_at_lab(str(python))
+    assert seen == Lab(str(python), old)
+    assert doctor.check_lab("8.1.9", seen, "/python").says == "doctor_widgets_differ"
 
 
 def test_a_check_that_fails_itself_does_not_end_the_examination(monkeypatch):
