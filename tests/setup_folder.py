@@ -75,7 +75,8 @@ def prepared_folder(root: Path) -> Path:
     site = root / ".venv" / "lib" / series / "site-packages"
     (site / "borrowed.pth").write_text(f"{sysconfig.get_path('purelib')}\n{root}\n", encoding="utf-8")
     (site / "sitecustomize.py").write_text(WATCH, encoding="utf-8")
-    (root / ".venv" / "share").symlink_to(Path(sysconfig.get_path("data")) / "share")
+    for name in ("share", "etc"):  # JupyterLab itself, and its extensions
+        (root / ".venv" / name).symlink_to(Path(sysconfig.get_path("data")) / name)
     (root / ".venv" / "pipekit-stamp").write_text(
         fingerprint(root, python_series()) + "\nlab\n", encoding="utf-8"
     )

@@ -205,7 +205,10 @@ def test_the_page_opens_alive_and_a_closed_tab_finds_it_again(first, places):
         page.goto(url)
         handle = page.locator(".widget-slider .noUi-handle")
         handle.wait_for(timeout=60_000)
-        assert page.locator(".jp-Cell-inputWrapper.lm-mod-hidden, .jp-InputArea.lm-mod-hidden").count() >= 2
+        assert (
+            page.locator(".jp-InputPlaceholder").count() == 2
+            and page.locator(".jp-InputArea-editor:visible").count() == 0
+        )
         handle.focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)

@@ -126,11 +126,21 @@ def lab_command(places: Places, port: int, language: str) -> list[str]:
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--log-level=WARN"]
     command += ["--LabApp.log_level=WARN", f"--LabApp.default_url={page}"]
     command += ["--LabApp.extension_manager=readonly"]  # the other one asks the package index
+    command += app_folders(places)
     command += ["--ServerApp.answer_yes=True"]  # after Ctrl-C there is nobody to ask
     command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1"]
     command += [f"--ServerApp.root_dir={places.root}"]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*command, "--allow-root"] if is_root else command
+
+
+def app_folders(places: Places) -> list[str]:
+    """Where JupyterLab finds its own files, as seen from the root, in which it is started.
+
+    It searches them by patterns, and a bracket in an absolute path would be taken for one: then no widget appears.
+    """
+    share = f"{places.venv.name}/share/jupyter"
+    return [f"--LabApp.app_dir={share}/lab", f"--LabApp.labextensions_path={share}/labextensions"]
 
 
 def start_server(places: Places, lab: Lab, language: str) -> subprocess.Popen[bytes]:
@@ -258,9 +268,9 @@ def run_cells_first(places: Places, voice: Voice, lab: Lab, notebook: Path) -> N
     connection = places.lab / FOLDERS["JUPYTER_RUNTIME_DIR"] / f"kernel-{kernel}.json"
     client = BlockingKernelClient(connection_file=str(connection))
     client.load_connection_file()
-    client.start_channels()
+    client.start_channels(hb=False)  # a kernel that starts on a busy machine beats late, and isn't dead
     try:
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=CELLS_SECONDS)
         content = nbformat.read(notebook, as_version=4)
         run_code_cells(client, content, voice, deadline=time.monotonic() + CELLS_SECONDS)
         copies.write_whole(notebook, nbformat.writes(content))

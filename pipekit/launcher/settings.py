@@ -17,7 +17,7 @@ FOLDERS = {  # what Jupyter and IPython call their folders: the folder under .la
     "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
     "IPYTHONDIR": "ipython",
 }
-NOT_INHERITED = ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH", "JUPYTER_NO_CONFIG", "JUPYTER_PREFER_ENV_PATH")
+NOT_INHERITED = ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH", "JUPYTER_NO_CONFIG", "JUPYTERLAB_DIR")
 LOCALES = {"zh": "zh_CN", "en": "default"}
 LANGUAGE_PACK = "jupyterlab_language_pack_zh_CN"
 ONCE: dict[str, dict[str, Any]] = {  # written the first time only: what a learner changes later stays
