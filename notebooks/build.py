@@ -42,18 +42,28 @@ def code(source: str, *tags: str) -> dict[str, Any]:
 
 NOTEBOOKS: dict[str, list[dict[str, Any]]] = {
     "control-room": [
+        code(
+            """
+from pipekit.learn import ControlRoom
+
+room = ControlRoom(lang="LANG")
+room
+"""
+        ),
+    ],
+    "first-steps": [
         text(
             """
-# 控制室：4 块显卡，几块在干活？
+# 第一次训练：4 块显卡，几块在干活？
 
 模型太大，就切成 4 段，放到 4 块显卡上。一大批（mini-batch）是 64 张手写数字：先从第 1 段往前算（前向）到第 4 段，再一段一段往回改（反向）。
 
 **先猜：** 这一大批不切，4 块显卡的时间有百分之几是闲着的（这叫“气泡”）？切成 4 小份（micro-batch）呢？写下来，再往下做。
 
-（只有图、没有滑块？点一下下面的单元格，再按 Shift+Enter。）
+（只有图、没有按钮？点一下下面的单元格，再按 Shift+Enter。）
 """,
             """
-# Control room: 4 GPUs, how many are working?
+# First steps: 4 GPUs, how many are working?
 
 A model is too big, so it is cut into 4 stages on 4 GPUs. A mini-batch of 64 handwritten digits goes from the first
 stage to the last, and then back again, stage by stage.
@@ -61,7 +71,7 @@ stage to the last, and then back again, stage by stage.
 **Guess first:** if the mini-batch stays in one piece, what share of the time are the 4 GPUs idle (the bubble)? And in
 4 pieces? Write it down, then go on.
 
-(A picture, but no sliders? Click the cell below and press Shift+Enter.)
+(A picture, but no buttons? Click the cell below and press Shift+Enter.)
 """,
         ),
         code(
@@ -76,13 +86,13 @@ room
             """
 ## 真的训练一次
 
-上面浅色的时间表是**算出来的**。按“训练一次”，或者运行下面的单元格：模型会真的切开、真的训练，深色的时间表就是**测到的**。
+按“训练一次”，或者运行下面的单元格：模型会真的切开、真的训练。实心的时间表是**测到的**，虚线框是**算出来的**。
 """,
             """
 ## Really train once
 
-The pale grid above is **predicted**. Press "Train once", or run the next cell: the model is really cut and really
-trained, and the solid grid is **measured**.
+Press "Train once", or run the next cell: the model is really cut and really trained. Solid cells are **measured**,
+dashed frames are **predicted**.
 """,
         ),
         code(

@@ -1,8 +1,8 @@
 """See it: timelines as pictures, charts, and panels that live. Knows `plan`, never `run` and never torch."""
 
-from pipekit.show.charts import bubble_chart, memory_chart
+from pipekit.show.charts import Series, bubble_chart, memory_chart, sweep_charts
 from pipekit.show.export import frames, gif, save, svg
-from pipekit.show.grid import FILLS, paint, png, slots_of
+from pipekit.show.grid import FILLS, paint, png, scene, slots_of
 from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence, tiny
 from pipekit.show.panel import Latest, Panel, Run
 
@@ -12,6 +12,7 @@ __all__ = [
     "Latest",
     "Panel",
     "Run",
+    "Series",
     "bubble_chart",
     "devices_line",
     "frames",
@@ -22,7 +23,9 @@ __all__ = [
     "png",
     "save",
     "say",
+    "scene",
     "sentence",
+    "sweep_charts",
     "slots_of",
     "svg",
     "tiny",

@@ -401,7 +401,7 @@ class _Sheet:
         slots = [slots_of([timeline], column) for timeline in timelines]
         extent = max(*slots, num_slots or 1.0)
         devices = max(timeline.num_devices for timeline in timelines)
-        names = [say("device", lang, number=number(device, view)) for device in range(devices)]
+        names = [say("device", lang, view, number=number(device, view)) for device in range(devices)]
         size = min(TEXT, row - 4)
         left = MARGIN + max(_width_of(name, size, font_for(lang)) for name in names) + 10
         tail = _width_of(say("slot", lang), SMALL, font_for(lang)) + 2 * MARGIN
@@ -488,7 +488,7 @@ class _Sheet:
         end = self.end_of(index)
         for device in range(timeline.num_devices):
             top = y + device * (self.row + GAP)
-            name = say("device", self.lang, number=number(device, self.view))
+            name = say("device", self.lang, self.view, number=number(device, self.view))
             self.text(name, MARGIN, top + self.row // 2, min(TEXT, self.row - 4))
             self.lane(top, end)
         self.ops(timeline, y, until)
@@ -533,7 +533,7 @@ class _Sheet:
             right = min(max(right, left + 1), stop)
             letter = (str(number(stage, self.view)) if several else "") + KINDS[kind].value
             digits = str(number(micro_batch, self.view))
-            where = say("device", self.lang, number=number(device, self.view))
+            where = say("device", self.lang, self.view, number=number(device, self.view))
             title = f"{letter}{digits} · {where} · {start:.6g} - {end:.6g} {timeline.unit}"
             top = y + device * (self.row + GAP)
             ground = self.cell(timeline, KINDS[kind], left, right, top, title)
@@ -602,7 +602,7 @@ class _Sheet:
         x, middle = self.left, y + LINE // 2 + 2
         box = (26, y + 6, y + LINE - 2)
         for kind in (KINDS[code] for code in present):
-            x = self.entry(x, box, kind.value, FILLS[kind], say(f"kind_{kind.value}", self.lang))
+            x = self.entry(x, box, kind.value, FILLS[kind], say(f"kind_{kind.value}", self.lang, self.view))
         x = self.entry(x, box, "·", IDLE, say("idle", self.lang))
         if self.dashed and any(timeline.source == "predicted" for timeline in timelines):
             self.items.append(Box(x, box[1], x + box[0], box[2], PAPER, MUTED, dashed=True))

@@ -2,39 +2,239 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from pipekit import plan, show
+from pipekit.learn.controlroom import guess as guesses
+from pipekit.learn.controlroom import idle
+from pipekit.learn.controlroom.guess import Guess
+from pipekit.learn.controlroom.logbook import Entry
+from pipekit.learn.controlroom.sentences import Said, count, shown
+from pipekit.learn.controlroom.style import ROW, ROWS, WIDTH
 from pipekit.learn.experiment import Outcome, Prediction, Settings
-from pipekit.show import say, tiny
-from pipekit.show.fonts import drawn_language
+from pipekit.show import number, say
+from pipekit.show.fonts import drawn_language, font_for, sized
 
-FORMULA_GAP = 0.005  # where formula and exact prediction differ by more, the room says why
+SMALLEST_ROW = 13  # pixels
+Live = Callable[
+    [str, int, str], plan.Timeline
+]  # whose step ("uncut", "cut"), K, devices -> what there is of it
 
 
-def grid(
-    prediction: Prediction, measured: plan.Timeline, slot: float, lang: str, complete: bool = True
+@dataclass(frozen=True)
+class Part:
+    """One grid of the picture, and what is written around it."""
+
+    timeline: plan.Timeline
+    schedule: plan.Schedule
+    caption: str
+    note: str = ""
+    annotation: str = ""
+    latency: float = 0.0  # seconds a hop
+
+
+def parts(
+    settings: Settings,
+    predict: Callable[[Settings], Prediction],
+    outcome: Outcome | None,
+    live: Live | None,
+    slot: float,
+    may_see: bool,
+    forward_only: bool,
+    lang: str,
+    view: str,
+) -> list[Part]:
+    """The grids, from above to below: the uncut mini-batch, and the cut one; for an engineer its prediction too.
+
+    What runs is shown as far as it has come (`live`), what was measured solid; else what is predicted, if it may be
+    seen, or waiting rows.
+    """
+    lang, cut = drawn_language(lang), settings.key()
+    uncut = settings.uncut()
+    measured: dict[str, plan.Timeline | None] = {
+        "cut": None if outcome is None else outcome.timeline,
+        "uncut": None if outcome is None or outcome.uncut is None else outcome.uncut.timeline,
+    }
+
+    def part(which: str, asked: Settings, source: str = "") -> Part:
+        prediction = predict(asked).timeline
+        timeline = measured[which]
+        if live is not None:
+            timeline = live(which, prediction.num_devices, prediction.devices)
+        if source == "predicted" or (timeline is None and may_see):
+            timeline = prediction
+        if timeline is None:
+            timeline = plan.Timeline(plan.Spans.of([]), prediction.num_devices, source="measured")
+        pieces = asked.build().num_micro_batches
+        name = say("uncut_title" if pieces == 1 else "cut_title", lang, view, count=pieces)
+        key = f"source_{timeline.source}" if len(timeline.spans) else ""
+        key = "dashed_is_predicted" if key == "source_predicted" and view == "class" else key
+        return Part(
+            shown(timeline, forward_only), asked.build(), f"{name}  {say(key, lang, view) if key else ''}",
+            _bubble_note(timeline, lang, view) if live is None else "", latency=settings.latency_ms / 1000,
+        )  # fmt: skip
+
+    if cut == uncut.key():
+        return [part("cut", settings)]
+    below = part("cut", settings)
+    above = part("uncut", uncut)
+    if view == "engineer":
+        return [part("cut", settings, "predicted"), below, above]
+    saved = above.timeline.makespan - below.timeline.makespan
+    if (
+        live is None
+        and outcome is not None
+        and len(above.timeline.spans)
+        and count(saved, slot) != "0"
+        and saved > 0
+    ):
+        below = replace(below, annotation=say("saved_slots", lang, view, count=count(saved, slot)))
+    return [above, below]
+
+
+def _bubble_note(timeline: plan.Timeline, lang: str, view: str) -> str:
+    if view == "class" or not len(timeline.spans) or timeline.source == "shared":
+        return ""
+    return say("bubble_note", lang, view, percent=100 * plan.bubble_fraction(timeline))
+
+
+def num_slots(shown_parts: Sequence[Part], slot: float) -> int:
+    """How many columns a replay of these has."""
+    return max(1, round(show.slots_of([part.timeline for part in shown_parts], slot) + 0.25))
+
+
+def look(
+    shown_parts: Sequence[Part], slot: float, lang: str, view: str, least: float = 0.0
+) -> dict[str, Any]:
+    """How these grids are painted: what `show.paint` takes."""
+    timelines = [part.timeline for part in shown_parts]
+    only_forward = all(set(t.spans.kinds.tolist()) <= {0} for t in timelines)
+    by_piece = view == "class" and only_forward
+    return {
+        "lang": lang, "view": view, "column": slot, "num_slots": least or None, "width": WIDTH - 4,
+        "captions": [part.caption for part in shown_parts], "notes": [part.note for part in shown_parts],
+        "annotations": [part.annotation for part in shown_parts], "labels": "piece" if by_piece else "op",
+        "dashed": True, "legend": not by_piece,
+        "row": max(SMALLEST_ROW, min(ROW, ROWS // max(t.num_devices for t in timelines))),
+    }  # fmt: skip
+
+
+def paint(
+    shown_parts: Sequence[Part], slot: float, lang: str, view: str, least: float, column: int = 0
 ) -> Image.Image:
-    """The measured grid under the predicted one, on one time axis of `slot` seconds.
+    """The grids as one picture, up to a replay's `column` (0: all).
 
     Args:
-        complete: whether all of `measured` is there, so that it has a bubble.
+        slot: seconds a slot. least: slots that the axis has at least.
     """
-    timelines = [prediction.timeline, measured]
-    fractions = [plan.bubble_fraction(each) for each in (timelines if complete else timelines[:1])]
-    notes = [say("bubble_note", drawn_language(lang), percent=100 * fraction) for fraction in fractions]
-    return show.paint(timelines, lang=lang, column=slot, notes=[*notes, ""])
+    timelines = [part.timeline for part in shown_parts]
+    until: dict[str, Any] = {"until": column * slot, "cursor": column * slot} if column else {}
+    return show.paint(timelines, **look(shown_parts, slot, lang, view, least), **until)
+
+
+def idle_cells(shown_parts: Sequence[Part], slot: float, lang: str, view: str, least: float) -> str:
+    """Every idle stretch as a piece of HTML over the picture: pointed at or focused, it says why."""
+    timelines = [part.timeline for part in shown_parts]
+    scene = show.scene(timelines, **look(shown_parts, slot, lang, view, least))
+    cells = []
+    for part, place in zip(shown_parts, scene.places, strict=True):
+        for device in range(part.timeline.num_devices):
+            row = say("device", lang, view, number=number(device, view))
+            for start, end in _gaps(part.timeline, device, slot):
+                middle = part.timeline.start + (start + end) / 2
+                reason = idle.why(part.schedule, part.timeline, device, middle, part.latency)
+                if reason is not None:
+                    box = place.box(device, start, end)
+                    words = f"{row} · {idle.words(reason, lang, view)}"
+                    cells.append(_idle_cell(box, (scene.width, scene.height), words))
+    return "".join(cells)
+
+
+def _gaps(timeline: plan.Timeline, device: int, slot: float) -> list[tuple[float, float]]:
+    """The stretches of at least a quarter slot, since the timeline's start, in which a device has nothing to do."""
+    spans = timeline.spans
+    chosen = spans.devices == device
+    begins, ends = spans.starts[chosen] - timeline.start, spans.ends[chosen] - timeline.start
+    edges = [0.0, *[time for pair in zip(begins, ends, strict=True) for time in pair], timeline.makespan]
+    pairs = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2)]
+    return [(start, end) for start, end in pairs if end - start > slot / 4]
+
+
+def _idle_cell(box: tuple[int, int, int, int], size: tuple[int, int], words: str) -> str:
+    left, top, right, bottom = box
+    width, height = size
+    far = " pipekit-far" if left > width / 2 else ""
+    place = (
+        f"left:{100 * left / width:.2f}%;top:{100 * top / height:.2f}%;"
+        f"width:{100 * (right - left) / width:.2f}%;height:{100 * (bottom - top) / height:.2f}%"
+    )
+    said = html.escape(words, quote=True)
+    return (
+        f'<span class="pipekit-idle{far}" tabindex="0" role="note" aria-label="{said}" data-why="{said}" '
+        f'style="{place}"></span>'
+    )
+
+
+def column_words(part: Part, column: int, slot: float, lang: str, view: str) -> str:
+    """Who does what in a replay's column (from 1), in words."""
+    timeline = part.timeline
+    time = timeline.start + (column - 0.5) * slot
+    working = {span.device: span.op for span in timeline.spans if span.start <= time < span.end}
+    whole = part.schedule.num_micro_batches == 1
+    said = []
+    for device in range(timeline.num_devices):
+        op = working.get(device)
+        what = say("idle", lang, view) if op is None else str(op)
+        if op is not None and view == "class":
+            piece = say("whole_piece", lang) if whole else say("piece", lang, piece=number(op.micro_batch))
+            what = say("piece_and_kind", lang, piece=piece, kind=say(f"kind_{op.kind.value}", lang))
+        said.append(
+            say(
+                "column_device",
+                lang,
+                view,
+                device=say("device", lang, view, number=number(device, view)),
+                what=what,
+            )
+        )
+    return say(
+        "column", lang, view, column=number(column - 1, view), devices=say("semicolon", lang).join(said)
+    )
+
+
+def downloads(shown_parts: Sequence[Part], slot: float, lang: str, view: str) -> str:
+    """Links to the picture as files; each carries the line that says on what it was measured."""
+    timelines = [part.timeline for part in shown_parts]
+    options = look(shown_parts, slot, lang, view)
+    options["captions"] = [
+        " · ".join([part.caption.split("  ")[0], show.devices_line(part.timeline, lang)])
+        for part in shown_parts
+    ]
+    files = {
+        "png": ("image/png", show.png(show.paint(timelines, **options))),
+        "gif": ("image/gif", show.gif(timelines, **options)),
+        "svg": ("image/svg+xml", show.svg(timelines, **options).encode("utf-8")),
+    }
+    links = [
+        f'<a download="pipekit.{ending}" href="data:{kind};base64,{base64.b64encode(data).decode("ascii")}">'
+        f"{ending.upper()}</a>"
+        for ending, (kind, data) in files.items()
+    ]
+    return f"<div>{html.escape(say('save_as', lang, view))} {' · '.join(links)}</div>"
 
 
 def curve(
     settings: Settings, family: Mapping[int, plan.Timeline], outcomes: Collection[Outcome], lang: str
 ) -> bytes:
-    """Measured bubbles of this K, schedule and policy on their predicted curve, as PNG."""
-    predicted = {count: plan.bubble_fraction(timeline) for count, timeline in family.items()}
+    """Measured bubbles of this K, schedule and policy on their predicted curve (empty: not to be seen), as PNG."""
+    predicted = {pieces: plan.bubble_fraction(timeline) for pieces, timeline in family.items()}
     measured = {
         outcome.key.num_micro_batches: outcome.bubble
         for outcome in outcomes
@@ -43,59 +243,104 @@ def curve(
     return show.bubble_chart(predicted, measured, settings.num_stages, settings.key().num_micro_batches, lang)
 
 
-def memory(prediction: Prediction, most: Prediction, outcome: Outcome | None, lang: str) -> bytes:
-    """What each device keeps at its fullest, measured beside predicted, as PNG.
+def memory(
+    prediction: Prediction | None, most: Prediction, outcome: Outcome | None, lang: str, view: str
+) -> bytes:
+    """What each device keeps at its fullest, measured beside predicted (None: not to be seen), as PNG.
 
     Args:
         most: the same with nothing erased: its height is the axis's, so that erasing is seen.
     """
     counted = None if outcome is None else outcome.result.memory.peak_activation_bytes
     fullest = max((device.total for device in most.memory or ()), default=0.0)
-    return show.memory_chart(prediction.memory, counted, lang, fullest=fullest)
+    predicted = None if prediction is None else prediction.memory
+    return show.memory_chart(predicted, counted, lang, view, fullest)
 
 
-def figures(prediction: Prediction, outcome: Outcome | None, slot: float, lang: str) -> list[list[str]]:
-    """The table's rows: what it is, then by formula, predicted, measured."""
+def history(entries: Sequence[Entry], slot: float, lang: str, view: str) -> str:
+    """All runs as a table: what was set, guessed, by formula, measured."""
+    if not entries:
+        return lines([say("history_empty", lang, view)])
+    heads = [
+        "",
+        *(say(key, lang, view) for key in ("guessed", "formula_short", "measured_short", "figure_makespan")),
+    ]
+    rows = []
+    for index, entry in enumerate(entries):
+        guess = "–" if entry.guess is None or entry.guess.percent is None else f"{entry.guess.percent:g}%"
+        rows.append(
+            [
+                entry_name(index, entry, lang, view), guess, f"{entry.outcome.prediction.formula:.1%}",
+                f"{entry.outcome.bubble:.1%}",
+                say("slots", lang, view, count=entry.outcome.timeline.makespan / slot),
+            ]
+        )  # fmt: skip
+    return _html_table(heads, rows)
+
+
+def entry_name(index: int, entry: Entry, lang: str, view: str) -> str:
+    """A run in a few words: its number, K, M, and what differs from the lesson."""
+    settings, lesson = entry.settings, Settings()
+    words = [f"{number(index, view)}: K={settings.num_stages}, M={settings.key().num_micro_batches}"]
+    words += [say(settings.schedule, lang, view)] if settings.schedule != lesson.schedule else []
+    words += [say(settings.checkpoint, lang, view)] if settings.checkpoint != lesson.checkpoint else []
+    words += [say("slow_stage", lang, view)] if settings.slow_device >= 0 else []
+    words += ["BatchNorm"] if settings.batch_norm else []
+    return ", ".join(words)
+
+
+def figures(
+    prediction: Prediction, outcome: Outcome | None, slot: float, lang: str, view: str
+) -> list[list[str]]:
+    """The engineer's table: what it is, then by formula, predicted, measured."""
     timelines = [prediction.timeline] + ([] if outcome is None else [outcome.timeline])
     total = prediction.timeline.num_devices
-    bubbles = [f"{plan.bubble_fraction(each):.1%}" for each in timelines]
-    slots = [say("slots", lang, count=each.makespan / slot) for each in timelines]
-    busy = [say("busy", lang, count=plan.busy_devices(each), total=total) for each in timelines]
+    bubbles = ["–" if t.source == "shared" else f"{plan.bubble_fraction(t):.1%}" for t in timelines]
+    slots = [say("slots", lang, view, count=each.makespan / slot) for each in timelines]
+    busy = [say("busy", lang, view, count=plan.busy_devices(each), total=total) for each in timelines]
     rows = [
-        [say("figure_bubble", lang), f"{prediction.formula:.1%}", *bubbles],
-        [say("figure_makespan", lang), "", *slots],
-        [say("figure_busy", lang), "", *busy],
+        [say("figure_bubble", lang, view), f"{prediction.formula:.1%}", *bubbles],
+        [say("figure_makespan", lang, view), "", *slots],
+        [say("figure_busy", lang, view), "", *busy],
     ]
     return [[*row, *["–"] * (4 - len(row))] for row in rows]
 
 
-def sentences(prediction: Prediction, outcome: Outcome | None, lang: str) -> list[str]:
-    """What must be said beside the table: whether the results are equal, the loss, where the formula doesn't hold."""
-    said = []
-    if outcome is None:
-        said.append(say("equal_unknown", lang))
-    else:
-        difference = tiny(outcome.difference, lang)
-        said.append(say("equal" if outcome.same else "not_equal", lang, difference=difference))
-    if outcome is not None and outcome.trained:
-        said.append(say("loss", lang, before=outcome.loss_before, after=outcome.loss_after))
-    if abs(plan.bubble_fraction(prediction.timeline) - prediction.formula) > FORMULA_GAP:
-        said.append(say("formula_gap", lang))
-    return said
+def row(
+    prediction: Prediction | None, outcome: Outcome | None, guess: Guess | None, slots: str, lang: str
+) -> str:
+    """The class's figures on one line: the bubble as measured, by formula and as guessed; what that means.
+
+    Args:
+        prediction: None where it may not be seen yet.
+        slots: of the cut mini-batch, as the picture shows it; what a guess of slots is compared with.
+    """
+    if prediction is None and outcome is None:
+        return ""
+    cells = [f"{say('bubble', lang)}"]
+    measured = outcome is not None and outcome.timeline.source == "measured"
+    if outcome is not None and measured:
+        cells.append(f"{say('measured_short', lang)} <b>{outcome.bubble:.1%}</b>")
+    if prediction is not None:
+        cells.append(f"{say('formula_short', lang)} {prediction.formula:.1%}")
+    if guess is not None and guess.percent is not None:
+        cells.append(f"{say('guessed', lang)} {guess.percent:g}%")
+    if outcome is not None and measured:
+        if guess is not None:
+            found = Guess(guesses.parse(slots), 100 * outcome.bubble)
+            cells.append(guesses.verdict(guess, found, lang))
+        cells.append(say("busy_short", lang, count=f"{plan.busy_devices(outcome.timeline):.1f}"))
+    if outcome is not None:
+        cells.append(say("same_short" if outcome.same else "different_short", lang))
+    return '<div class="pipekit-row">' + "".join(f"<span>{cell}</span>" for cell in cells if cell) + "</div>"
 
 
-def evidence(num_devices: int, outcome: Outcome | None, slot: float, lang: str) -> str:
-    """The devices line: what is declared, what was really done, and how well the clock was kept."""
-    line = say("declared", lang, count=num_devices, slot_ms=1000 * slot)
-    if outcome is None:
-        return say("will_train", lang) + line
-    kept = say("overruns", lang, overruns=outcome.result.overruns, slip_ms=1000 * outcome.result.slip.median)
-    return say("really_trained", lang) + line + kept
+def table(rows: Sequence[Sequence[str]], lang: str, view: str) -> str:
+    """The engineer's rows as HTML; what was measured stands out."""
+    return _html_table(["", *(say(key, lang, view) for key in ("formula", "simulated", "measured"))], rows)
 
 
-def table(rows: Sequence[Sequence[str]], lang: str) -> str:
-    """Rows as HTML; what was measured stands out."""
-    heads = ["", say("formula", lang), say("simulated", lang), say("measured", lang)]
+def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -108,45 +353,24 @@ def lines(texts: Sequence[str]) -> str:
     return "".join(f"<div>{html.escape(text)}</div>" for text in texts)
 
 
-def words(
-    prediction: Prediction,
-    measured: plan.Timeline | None,
-    rows: Sequence[Sequence[str]],
-    said: Sequence[str],
-    lang: str,
-) -> str:
-    """The room as text: both grids, the table, the sentences."""
-    parts = []
-    for timeline in [prediction.timeline] + ([] if measured is None else [measured]):
-        parts += [show.devices_line(timeline, lang), str(timeline), ""]
-    heads = [say(key, lang) for key in ("formula", "simulated", "measured")]
-    for name, *cells in rows:
-        parts.append(f"{name}: " + "; ".join(f"{h} {c}" for h, c in zip(heads, cells, strict=True) if c))
-    return "\n".join([*parts, *said])
+def said(sentences: Sequence[Said]) -> str:
+    """What is said, as HTML; a warning is amber."""
+    return "".join(f'<div class="pipekit-{each.tone}">{html.escape(each.text)}</div>' for each in sentences)
 
 
-def stack(top: Image.Image, below: Sequence[bytes]) -> Image.Image:
-    """One still picture: the grids, and the charts side by side under them."""
+def stack(top: Image.Image, below: Sequence[bytes], words: str, lang: str) -> Image.Image:
+    """One still picture: a line of words, the grids, and the charts side by side under them."""
     charts = [Image.open(io.BytesIO(data)) for data in below]
-    height = top.height + max(chart.height for chart in charts)
-    sheet = Image.new("RGB", (max(top.width, sum(chart.width for chart in charts)), height), "white")
-    sheet.paste(top, (0, 0))
+    line = 30
+    width = max(top.width, sum(chart.width for chart in charts))
+    sheet = Image.new(
+        "RGB", (width, line + top.height + max((chart.height for chart in charts), default=0)), "white"
+    )
+    face = sized(font_for(drawn_language(lang)), 16)
+    ImageDraw.Draw(sheet).text((6, 4), words, font=face, fill=(85, 85, 85))
+    sheet.paste(top, (0, line))
     x = 0
     for chart in charts:
-        sheet.paste(chart, (x, top.height))
+        sheet.paste(chart, (x, line + top.height))
         x += chart.width
     return sheet
-
-
-STYLE = """<style>
-.pipekit-room { --jp-widgets-font-size: 17px; --jp-widgets-inline-height: 34px; max-width: 1080px; }
-.pipekit-room .widget-html { height: auto; }
-.pipekit-room .widget-html-content { font-size: 17px; line-height: 1.45; }
-.pipekit-room img { max-width: 100%; height: auto; align-self: flex-start; flex: none; }
-.pipekit-room .pipekit-figures { border-collapse: collapse; }
-.pipekit-room .pipekit-figures th { font-weight: normal; opacity: 0.75; }
-.pipekit-room .pipekit-figures :is(th, td) { text-align: right; padding: 0 22px 0 0; font-size: 17px; }
-.pipekit-room .pipekit-figures :is(th, td):last-child { min-width: 130px; }
-.pipekit-room .pipekit-figures td:first-child { text-align: left; }
-.pipekit-room .pipekit-figures td:last-child { font-weight: bold; }
-</style>"""

@@ -1,90 +1,118 @@
-"""The room itself: knobs, buttons, and the threads between them.
+"""The room itself: what the knobs say, what runs, and who is told. Widgets are the screen's, pictures pure functions.
 
-Knobs are traits, so `room.num_stages = 6` moves the slider and the picture. Callbacks hand on to pure functions.
+Knobs are traits, so `room.num_stages = 6` moves the stepper and the picture.
 """
 
 from __future__ import annotations
 
-import math
+import os
 import threading
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import ipywidgets
 import traitlets
 from PIL import Image
 
 from pipekit import plan, show
 from pipekit.errors import Cancelled, PipekitError
-from pipekit.learn.controlroom import pictures
+from pipekit.learn.controlroom import pictures, sentences
+from pipekit.learn.controlroom.guess import Guess, complaint, parse
+from pipekit.learn.controlroom.knobs import show_if
+from pipekit.learn.controlroom.logbook import Logbook
+from pipekit.learn.controlroom.presets import LESSON, PRESETS, Preset
+from pipekit.learn.controlroom.screen import MOST_MICRO_BATCHES, MOST_STAGES, SCHEDULES, Screen
 from pipekit.learn.experiment import Experiment, Outcome, Prediction, Settings, Watch
 from pipekit.run import Pipeline
 from pipekit.show import say
 from pipekit.show.fonts import drawn_language
 
 T = TypeVar("T")
-MOST_STAGES, MOST_MICRO_BATCHES = 8, 32
-SCHEDULES = ("naive", "gpipe", "1f1b")
 SWEEP = (1, 4, 8, 16)
+LONG = 30  # seconds; a run that takes longer asks first
+STARTED = "PIPEKIT_STARTED"  # set by start.py: the panel is all there is to see, so it fills the window
+KNOBS = (
+    "num_stages", "num_micro_batches", "checkpoint", "schedule", "slow_device", "slow_factor", "overhead_ms",
+    "latency_ms", "batch_norm", "real_time",
+)  # fmt: skip
 
 
 @dataclass
 class _Live:
-    """The run that is going on, as far as it has come."""
+    """The run that is going on, as far as it has come: its newest uncut step and its newest cut one."""
 
     settings: Settings | None = None
     total: int = 1  # ops of all its steps
     done: int = 0
-    spans: dict[plan.Op, plan.Span] = field(default_factory=dict)  # of its newest step
+    phase: str = ""
+    spans: dict[str, dict[plan.Op, plan.Span]] = field(default_factory=dict)  # by whose step it is
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, phase: str) -> None:
+        """From now on spans belong to this phase."""
+        with self.lock:
+            self.phase = phase
 
     def add(self, span: plan.Span) -> None:
         """An op has ended; one that had ended already means that the next step has begun."""
         with self.lock:
-            if span.op in self.spans:
-                self.spans = {}
-            self.spans[span.op] = span
+            spans = self.spans.setdefault("uncut" if self.phase == "uncut" else "cut", {})
+            if span.op in spans:
+                spans.clear()
+            spans[span.op] = span
             self.done += 1
 
-    def timeline(self, num_devices: int, devices: str) -> plan.Timeline:
-        """The newest step so far."""
+    def timeline(self, which: str, num_devices: int, devices: str) -> plan.Timeline:
+        """The newest step so far, "uncut" or "cut"."""
         with self.lock:
-            spans = plan.Spans.of(self.spans.values())
+            spans = plan.Spans.of(self.spans.get(which, {}).values())
         return plan.Timeline(spans, num_devices, source="measured", devices=devices)
 
 
 class ControlRoom(show.Panel):
-    """K, M, checkpoint policy and schedule on one screen: predicted while a slider moves, then measured.
+    """Guess, really train, replay, understand: GPUs, pieces, scratch paper and schedule on one screen.
 
     Args:
         lang: `"zh"` or `"en"`; can be switched at any time.
         experiment: model, mini-batch and clock; left out, the lesson's.
+        view: `"class"` (guess first; counts from 1) or `"engineer"` (everything, predicted live; counts from 0).
 
     From a cell, `room.run().wait()` trains once and returns the `Outcome`, `room.sweep().wait()` tries several M, and
     `room.picture()` is a still of all pictures.
     """
 
     lang = traitlets.Enum(show.LANGUAGES, "zh")
+    view = traitlets.Enum(("class", "engineer"), "class")
+    size = traitlets.Enum(("big", "normal"), "big")
+    wide = traitlets.Bool(False)
+    forward_only = traitlets.Bool(True)
     num_stages = traitlets.Int(4, min=1, max=MOST_STAGES)
     num_micro_batches = traitlets.Int(4, min=1, max=MOST_MICRO_BATCHES)
     checkpoint = traitlets.Enum(plan.CHECKPOINTS, "never")
     schedule = traitlets.Enum(SCHEDULES, "gpipe")
+    slow_device = traitlets.Int(-1, min=-1, max=MOST_STAGES - 1)
+    slow_factor = traitlets.Float(2.0, min=0.1, max=100.0)
+    overhead_ms = traitlets.Float(0.0, min=0.0, max=1000.0)
+    latency_ms = traitlets.Float(0.0, min=0.0, max=1000.0)
+    batch_norm = traitlets.Bool(False)
+    real_time = traitlets.Bool(False)
 
-    def __init__(self, lang: str = "zh", experiment: Experiment | None = None) -> None:
+    def __init__(self, lang: str = "zh", experiment: Experiment | None = None, view: str = "class") -> None:
         self.experiment = experiment or Experiment()
-        self.outcomes: dict[Settings, Outcome] = {}
+        self.logbook = Logbook()
+        self.screen = Screen()
         self._live = _Live()
         self._pipeline: Pipeline | None = None
-        self._status: tuple[str, dict[str, Any]] = ("idle_status", {})
+        self._status: tuple[str, dict[str, Any]] = ("", {})
+        self._asked: Settings | None = None  # these would take long: one more press is a yes
+        self._batch = 0  # how many are changing several knobs: draw once, at the end
         self._charts = show.Latest(self._draw_charts, quiet=0.2)
         self._progress = show.Latest(self._draw_progress)
-        self._make_widgets()
-        super().__init__(self._arranged(), lang=lang)
+        super().__init__(self.screen.boxes, lang=lang, view=view)
         self.add_class("pipekit-room")
         self._connect()
         self._label()
+        self.wide = bool(os.environ.get(STARTED))
         self._draw_charts()
 
     # -- for cells and tests
@@ -92,16 +120,47 @@ class ControlRoom(show.Panel):
     @property
     def settings(self) -> Settings:
         """What the knobs say."""
-        return Settings(self.num_stages, self.num_micro_batches, self.checkpoint, self.schedule)
+        return Settings(**{name: getattr(self, name) for name in KNOBS})
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self._set(settings)
 
     @property
     def outcome(self) -> Outcome | None:
         """What was measured with these settings; None before they have been run."""
-        return self.outcomes.get(self.settings.key())
+        return self.logbook.outcome(self.settings)
+
+    @property
+    def may_see(self) -> bool:
+        """Whether predictions may be shown: an engineer's always, a class's after its guess."""
+        return self.view == "engineer" or self.logbook.may_see(self.settings)
+
+    def guess(self, slots: str = "", percent: str = "") -> None:
+        """What the class says: slots of the cut mini-batch and the share of idle time, as they would write them."""
+        complaints = [
+            complaint(slots, "slots", self.lang, self.view),
+            complaint(percent, "percent", self.lang, self.view),
+        ]
+        self.screen.guess_answer.value = pictures.lines([words for words in complaints if words])
+        if not any(complaints):
+            self.logbook.decide(self.settings, Guess(parse(slots, "slots"), parse(percent, "percent")))
+            self.refresh()
+
+    def no_guess(self) -> None:
+        """The class doesn't want to guess."""
+        self.logbook.decide(self.settings, None)
+        self.refresh()
+
+    def apply(self, preset: Preset | str) -> None:
+        """Set all knobs to a preset, given itself or by its key."""
+        chosen = next(each for each in PRESETS if preset in (each, each.key))
+        self._set(chosen.settings, forward_only=not chosen.both_ways)
 
     def run(self) -> show.Run[Outcome]:
         """Train once in the background with these settings, and measure; `.wait()` gives the outcome."""
         settings = self.settings
+        self.logbook.decide(settings, None)
 
         def work(watch: Watch) -> Outcome:
             outcome = self.experiment.train_once(settings, watch)
@@ -119,12 +178,16 @@ class ControlRoom(show.Panel):
 
         return self._begin(settings, self.experiment.sweep_num_ops(settings, SWEEP), work)
 
+    def timelines(self) -> list[plan.Timeline]:
+        """What the picture shows, from above to below: in class the uncut mini-batch and the cut one."""
+        return [part.timeline for part in self._parts()]
+
     def picture(self) -> Image.Image:
         """Grids and charts as one still picture."""
         with self.lock:
             self._draw_charts()
-            image = self._grid(self.experiment.predict(self.settings))
-            return pictures.stack(image, [self.memory.value, self.curve.value])
+            charts = [image.value for image in (self.screen.memory, self.screen.curve) if image.value]
+            return pictures.stack(self._grid(), charts, say("still_line", self.lang, self.view), self.lang)
 
     def picture_png(self) -> bytes:
         """The same as PNG: what a notebook shows where no kernel is."""
@@ -133,11 +196,12 @@ class ControlRoom(show.Panel):
     def picture_text(self) -> str:
         """The room in words and letters."""
         with self.lock:
-            prediction, outcome = self.experiment.predict(self.settings), self.outcome
-            rows = pictures.figures(prediction, outcome, self.experiment.slot, self.lang)
-            said = [*pictures.sentences(prediction, outcome, self.lang), *self._evidence()]
-            measured = None if outcome is None else outcome.timeline
-            return pictures.words(prediction, measured, rows, said, self.lang)
+            parts = [line for each in self.timelines() for line in self._in_letters(each)]
+            said = [said.text for said in self._said()]
+            return "\n".join([*parts, *said, say("still_line", self.lang, self.view)])
+
+    def _in_letters(self, timeline: plan.Timeline) -> list[str]:
+        return [show.devices_line(timeline, self.lang), str(timeline), ""] if len(timeline.spans) else []
 
     def settle(self) -> None:
         """Wait until all that was asked for is drawn."""
@@ -146,160 +210,272 @@ class ControlRoom(show.Panel):
 
     # -- widgets
 
-    def _make_widgets(self) -> None:
-        wide = ipywidgets.Layout(width="500px")
-        style = {"description_width": "120px"}
-        fixed = ipywidgets.Layout(width="auto", flex="0 0 auto")
-        self.title = ipywidgets.HTML()
-        self.language = ipywidgets.ToggleButtons(
-            options=[("中文", "zh"), ("English", "en")], style={"button_width": "90px"}
-        )
-        self.stages_slider = ipywidgets.IntSlider(min=1, max=MOST_STAGES, layout=wide, style=style)
-        self.pieces_slider = ipywidgets.IntSlider(min=1, max=MOST_MICRO_BATCHES, layout=wide, style=style)
-        self.schedule_menu = ipywidgets.Dropdown(options=SCHEDULES, layout=wide, style=style)
-        self.checkpoint_menu = ipywidgets.Dropdown(options=plan.CHECKPOINTS, layout=wide, style=style)
-        self.train_button = ipywidgets.Button(button_style="primary", layout=fixed)
-        self.sweep_button = ipywidgets.Button(layout=fixed)
-        self.cancel_button = ipywidgets.Button(layout=fixed, disabled=True)
-        self.bar = ipywidgets.FloatProgress(
-            max=1.0, layout={"width": "130px", "flex": "0 0 auto", "display": "none"}
-        )
-        self.status, self.figures, self.evidence = (ipywidgets.HTML() for _ in range(3))
-        self.grid, self.memory, self.curve = (ipywidgets.Image(format="png") for _ in range(3))
-
-    def _arranged(self) -> tuple[ipywidgets.Widget, ...]:
-        row = ipywidgets.HBox
-        line = ipywidgets.Layout(align_items="center", flex_flow="row wrap", grid_gap="0 8px")
-        between = ipywidgets.Layout(justify_content="space-between", flex_flow="row wrap")
-        return (
-            row([self.title, self.language], layout=between),
-            row([self.stages_slider, self.pieces_slider], layout=between),
-            row([self.schedule_menu, self.checkpoint_menu], layout=between),
-            row(
-                [self.train_button, self.sweep_button, self.cancel_button, self.bar, self.status], layout=line
-            ),
-            self.grid,
-            self.figures,
-            row([self.memory, self.curve], layout={"flex_flow": "row wrap"}),
-            self.evidence,
-        )
-
     def _connect(self) -> None:
-        traitlets.link((self, "lang"), (self.language, "value"))
-        traitlets.link((self, "num_stages"), (self.stages_slider, "value"))
-        traitlets.link((self, "num_micro_batches"), (self.pieces_slider, "value"))
-        self._menus = {
-            self.schedule_menu: (
-                SCHEDULES,
-                traitlets.link((self, "schedule"), (self.schedule_menu, "value")),
-            ),
-            self.checkpoint_menu: (
-                plan.CHECKPOINTS,
-                traitlets.link((self, "checkpoint"), (self.checkpoint_menu, "value")),
-            ),
-        }
-        self.observe(lambda change: self._label(), "lang")
-        self.observe(
-            lambda change: self._moved(), ["num_stages", "num_micro_batches", "checkpoint", "schedule"]
-        )
-        self.train_button.on_click(lambda button: self.run())
-        self.sweep_button.on_click(lambda button: self.sweep())
-        self.cancel_button.on_click(lambda button: self.cancel())
+        screen = self.screen
+        for trait, widget in (
+            ("lang", screen.language), ("view", screen.view), ("size", screen.size), ("wide", screen.wide),
+            ("forward_only", screen.direction), ("num_stages", screen.stages),
+            ("num_micro_batches", screen.pieces), ("checkpoint", screen.checkpoint),
+            ("schedule", screen.schedule), ("slow_device", screen.slow_device),
+            ("slow_factor", screen.slow_factor), ("overhead_ms", screen.overhead),
+            ("latency_ms", screen.latency), ("batch_norm", screen.batch_norm), ("real_time", screen.real_time),
+        ):  # fmt: skip
+            traitlets.link((self, trait), (widget, "value"))
+        traitlets.link((screen.play, "value"), (screen.position, "value"))
+        self.observe(lambda change: self._label(), ["lang", "view"])
+        self.observe(lambda change: self._dress(), ["size", "wide"])
+        self.observe(lambda change: self._moved(), list(KNOBS))
+        self.observe(lambda change: self.refresh(), "forward_only")
+        screen.position.observe(lambda change: self._draw_replay(), "value")
+        screen.pace.observe(self._set_pace, "value")
+        screen.train.on_click(lambda _: self._ask_or_run())
+        screen.stop.on_click(lambda _: self.cancel())
+        screen.sweep.on_click(lambda _: self.sweep())
+        screen.guess_done.on_click(lambda _: self.guess(screen.guess_slots.value, screen.guess_percent.value))
+        screen.guess_none.on_click(lambda _: self.no_guess())
+        screen.back.on_click(lambda _: self._step(-1))
+        screen.forward.on_click(lambda _: self._step(1))
+        screen.save.on_click(lambda _: self._offer_pictures())
+        screen.reset.on_click(lambda _: self._set(LESSON, forward_only=True))
+        screen.go_back.observe(self._go_back, "value")
+        for preset in PRESETS:
+            screen.presets[preset.key].on_click(lambda _, chosen=preset: self.apply(chosen))
+        for key, toggle in screen.toggles.items():
+            toggle.observe(lambda change, chosen=key: self._toggle(chosen, change["new"]), "value")
 
     def _label(self) -> None:
-        """Say everything in the room's language."""
+        """Say everything in the room's language, for its readers."""
         with self.lock:
-            self.title.value = f"{pictures.STYLE}<b>{say('title', self.lang)}</b>"
-            self.stages_slider.description = say("num_stages", self.lang)
-            self.pieces_slider.description = say("num_micro_batches", self.lang)
-            self.schedule_menu.description = say("schedule", self.lang)
-            self.checkpoint_menu.description = say("checkpoint", self.lang)
-            for menu, (values, link) in self._menus.items():
-                link.unlink()  # new options select the first one: that's no choice of the learner's
-                menu.options = [(say(value, self.lang), value) for value in values]
-                link.link()
-            self.cancel_button.description = say("cancel", self.lang)
+            self.screen.label(self.lang, self.view)
+            self.screen.open_only("more" if self.view == "engineer" else "")
+            self._name_entries()
             self.refresh()
+
+    def _dress(self) -> None:
+        """How large the text is, and whether the panel fills the browser's window."""
+        for name, on in (("pipekit-normal", self.size == "normal"), ("pipekit-wide", self.wide)):
+            (self.add_class if on else self.remove_class)(name)
+
+    def _toggle(self, key: str, opened: bool) -> None:
+        if opened:
+            self.screen.open_only(key)
+        else:
+            show_if(self.screen.drawers[key], False)
+
+    def _set(self, settings: Settings, **traits: Any) -> None:
+        """Move several knobs, and draw once."""
+        if self.current is not None and not self.current.done:
+            return  # knobs rest during a run
+        self._batch += 1
+        try:
+            for name in KNOBS:
+                setattr(self, name, getattr(settings, name))
+            for name, value in traits.items():
+                setattr(self, name, value)
+        finally:
+            self._batch -= 1
+        self._moved()
 
     # -- drawing
 
     def refresh(self) -> None:
         """Draw what can be said at once; charts follow."""
+        if self._batch:
+            return
         with self.lock:
+            self._usable(self.current is None or self.current.done)
             try:
                 prediction = self.experiment.predict(self.settings)
             except PipekitError as error:
                 self._cannot(error)
                 return
-            self.grid.value = show.png(self._grid(prediction))
-            self.grid.layout.display = None
-            rows = pictures.figures(prediction, self.outcome, self.experiment.slot, self.lang)
-            said = pictures.sentences(prediction, self.outcome, self.lang)
-            self.figures.value = pictures.table(rows, self.lang) + pictures.lines(said)
-            self.evidence.value = pictures.lines(self._evidence())
-            seconds = math.ceil(self.experiment.seconds(prediction))
-            self.train_button.description = say("train", self.lang, seconds=seconds)
+            show_if(self.screen.stage, True)
+            self._show_grid()
+            self._show_words(prediction)
+            self._show_cost()
             self._say_status()
         self._charts.ask()
 
     def _moved(self) -> None:
-        """A knob was moved: what the last run had to say is old."""
+        """A knob was moved: what the last run had to say is old, and there is something new to guess."""
+        if self._batch:
+            return
+        self._asked = None
         if self.current is None or self.current.done:
-            self._status = ("idle_status", {})
-            self._usable(True)
+            self._status = ("", {})
+            for widget in (self.screen.guess_slots, self.screen.guess_percent, self.screen.guess_answer):
+                widget.value = ""
+        self.screen.saved.value = ""
+        self._rewind()
         self.refresh()
 
     def _cannot(self, error: PipekitError) -> None:
         """These settings have no picture: say why, and keep the knobs usable."""
-        self.grid.layout.display = "none"  # the old picture would belong to other settings
-        self.figures.value = pictures.lines([say("failed", self.lang, why=show.sentence(error, self.lang))])
+        show_if(self.screen.stage, False)  # the old picture would belong to other settings
+        why = say("failed", self.lang, self.view, why=show.sentence(error, self.lang, self.view))
+        self.screen.figures.value, self.screen.evidence.value = pictures.lines([why]), ""
+        self.screen.sentences.value = ""
 
-    def _grid(self, prediction: Prediction) -> Image.Image:
-        """Predicted, and under it what was measured with these settings, or is being measured now."""
-        devices = prediction.timeline.num_devices
-        running = self._live.settings == self.settings.key()
-        complete = self.outcome is not None and not running
-        if self.outcome is not None and not running:
-            measured = self.outcome.timeline
+    def _parts(self) -> list[pictures.Part]:
+        """The grids of the picture: live while something runs, else what was measured or may be predicted."""
+        settings, outcome, slot = self.settings, self.outcome, self.experiment.slot
+        live = self._live if self._live.settings == settings.key() else None
+        return pictures.parts(
+            settings, self.experiment.predict, outcome, None if live is None else live.timeline,
+            slot, self.may_see, self.forward_only, self.lang, self.view,
+        )  # fmt: skip
+
+    def _slots(self, timeline: plan.Timeline) -> float:
+        """How many slots of a timeline are in view."""
+        return sentences.shown(timeline, self.forward_only).makespan / self.experiment.slot
+
+    def _least(self) -> float:
+        """Slots that the axis has at least: those of the uncut mini-batch, which a class is told."""
+        return round(self._slots(self.experiment.predict(self.settings.uncut()).timeline), 6)
+
+    def _grid(self, column: int = 0) -> Image.Image:
+        return pictures.paint(
+            self._parts(), self.experiment.slot, self.lang, self.view, self._least(), column
+        )
+
+    def _show_grid(self) -> None:
+        screen, parts, slot = self.screen, self._parts(), self.experiment.slot
+        look = (parts, slot, self.lang, self.view, self._least())
+        screen.grid.value = show.png(pictures.paint(*look))
+        resting = self._live.settings is None
+        screen.idle.value = pictures.idle_cells(*look) if resting else ""
+        screen.position.max = screen.play.max = pictures.num_slots(parts, slot)
+        replayable = self.outcome is not None and resting
+        for widget in (screen.position, screen.play, screen.back, screen.forward, screen.save):
+            widget.disabled = not replayable
+
+    def _show_words(self, prediction: Prediction) -> None:
+        outcome = self.outcome
+        rows = pictures.figures(prediction, outcome, self.experiment.slot, self.lang, self.view)
+        guess = self.logbook.guess(self.settings)
+        if self.view == "engineer":
+            self.screen.figures.value = pictures.table(rows, self.lang, self.view)
         else:
-            measured = self._live.timeline(devices, prediction.timeline.devices if running else "")
-        return pictures.grid(prediction, measured, self.experiment.slot, self.lang, complete)
+            slots = "" if outcome is None else f"{self._slots(outcome.timeline):.2f}"
+            seen = prediction if self.may_see else None
+            self.screen.figures.value = pictures.row(seen, outcome, guess, slots, self.lang)
+        *three, evidence = self._said()
+        self.screen.sentences.value = pictures.said(three)
+        self.screen.evidence.value = pictures.said([evidence]) + pictures.lines(self._font_hint())
+        show_if(self.screen.guess_box, not self.may_see and self._live.settings is None)
+        words = {"uncut": sentences.count(self._least(), 1.0), "count": self.settings.key().num_micro_batches}
+        self.screen.guess_slots_words.value = say("guess_intro", self.lang, self.view, **words)
+
+    def _show_cost(self) -> None:
+        screen, words = self.screen, (self.lang, self.view)
+        seconds = max(1, round(self.experiment.seconds(self.settings)))
+        asking = self._asked == self.settings
+        screen.train.description = say("ask_long" if asking else "train", *words, seconds=seconds)
+        cost = max(1, round(self.experiment.sweep_seconds(self.settings, SWEEP)))
+        screen.sweep.description = say("sweep", *words, counts=", ".join(map(str, SWEEP)), seconds=cost)
+        for button in (screen.train, screen.sweep):
+            button.tooltip = button.description
+
+    def _said(self) -> list[sentences.Said]:
+        """Three sentences after a run, and always the line that says on what."""
+        slot, outcome = self.experiment.slot, self.outcome
+        three = (
+            [] if outcome is None else sentences.three(outcome, slot, self.lang, self.view, self.forward_only)
+        )
+        return [*three, sentences.evidence(self.settings, outcome, slot, self.lang, self.view)]
+
+    def _font_hint(self) -> list[str]:
+        return [] if drawn_language(self.lang) == self.lang else [say("font_hint", self.lang, self.view)]
 
     def _draw_charts(self) -> None:
         with self.lock:
-            settings, outcomes = self.settings, list(self.outcomes.values())
+            settings, outcomes = self.settings, list(self.logbook.outcomes.values())
+            entries, seen = list(self.logbook.entries), self.may_see
         try:
             prediction, family = self.experiment.predict(settings), self.experiment.family(settings)
         except PipekitError:
             return  # `refresh` has said it
-        most = self.experiment.predict(replace(settings, checkpoint="never"))
-        memory = pictures.memory(prediction, most, self.outcomes.get(settings.key()), self.lang)
-        curve = pictures.curve(settings, family, outcomes, self.lang)
-        seconds = math.ceil(self.experiment.sweep_seconds(settings, SWEEP))
+        most = self.experiment.predict(settings.kept())
+        outcome = self.logbook.outcome(settings)
+        memory = pictures.memory(prediction if seen else None, most, outcome, self.lang, self.view)
+        curve = pictures.curve(settings, family if seen else {}, outcomes, self.lang)
+        table = pictures.history(entries, self.experiment.slot, self.lang, self.view)
         with self.lock:
-            self.memory.value, self.curve.value = memory, curve
-            counts = ", ".join(map(str, SWEEP))
-            self.sweep_button.description = say("sweep", self.lang, counts=counts, seconds=seconds)
+            self.screen.memory.value, self.screen.curve.value, self.screen.table.value = memory, curve, table
 
     def _draw_progress(self) -> None:
         with self.lock:
-            self.bar.value = min(1.0, self._live.done / self._live.total)
+            self.screen.bar.value = min(1.0, self._live.done / self._live.total)
             self._say_status()
             if self._live.settings == self.settings.key():
-                self.grid.value = show.png(self._grid(self.experiment.predict(self.settings)))
+                self.screen.grid.value = show.png(self._grid())
 
     def _say_status(self) -> None:
         key, numbers = self._status
         if "error" in numbers:
-            numbers = {"why": show.sentence(numbers["error"], self.lang)}
-        self.status.value = f'<div role="status">{pictures.lines([say(key, self.lang, **numbers)])}</div>'
+            numbers = {"why": show.sentence(numbers["error"], self.lang, self.view)}
+        words = say(key, self.lang, self.view, **numbers) if key else ""
+        self.screen.status.value = f'<div role="status">{pictures.lines([words])}</div>'
+        running = self._live.settings is not None
+        show_if(self.screen.bar, running)
+        show_if(self.screen.progress_box, running or (self.may_see and bool(key)))
 
-    def _evidence(self) -> list[str]:
-        line = pictures.evidence(self.num_stages, self.outcome, self.experiment.slot, self.lang)
-        hint = [] if drawn_language(self.lang) == self.lang else [say("font_hint", self.lang)]
-        return [line, *hint]
+    # -- replay
+
+    def _rewind(self) -> None:
+        self.screen.play.playing = False
+        self.screen.position.value = 0
+
+    def _step(self, by: int) -> None:
+        position = self.screen.position
+        self.screen.play.playing = False
+        position.value = min(max(position.value + by, 0), position.max)
+
+    def _set_pace(self, change: Any) -> None:
+        self.screen.play.interval = round(1000 * change["new"])
+
+    def _draw_replay(self) -> None:
+        """The picture up to the column that the replay has reached, and who does what in it; 0 shows all."""
+        with self.lock:
+            if self.outcome is None or self._live.settings is not None:
+                return
+            column, parts = self.screen.position.value, self._parts()
+            self.screen.grid.value = show.png(self._grid(column))
+            words = pictures.column_words(parts[-1], column, self.experiment.slot, self.lang, self.view)
+            self.screen.saved.value = pictures.lines([words] if column else [])
+
+    def _offer_pictures(self) -> None:
+        """Links to the picture as files, for slides: they are in the page, so nothing has to be found on a disk."""
+        if self.outcome is not None:
+            parts = self._parts()
+            self.screen.saved.value = pictures.downloads(parts, self.experiment.slot, self.lang, self.view)
+
+    # -- history
+
+    def _name_entries(self) -> None:
+        names = [
+            pictures.entry_name(number, each, self.lang, self.view)
+            for number, each in enumerate(self.logbook.entries)
+        ]
+        self.screen.go_back.values = (-1, *range(len(names)))
+        self.screen.go_back.value = -1
+        self.screen.go_back.name(say("go_back", self.lang, self.view), ["–", *names])
+
+    def _go_back(self, change: Any) -> None:
+        if change["new"] is not None and change["new"] >= 0:
+            self._set(self.logbook.entries[change["new"]].settings)
 
     # -- running
+
+    def _ask_or_run(self) -> None:
+        """Train once; what takes long asks first, and the same button answers yes."""
+        settings = self.settings
+        if self.experiment.seconds(settings) > LONG and self._asked != settings:
+            self._asked = settings
+            self._show_cost()
+            return
+        self._asked = None
+        self.run()
 
     def cancel(self) -> None:
         """Stop what runs, between two ops; the model is as before."""
@@ -310,12 +486,14 @@ class ControlRoom(show.Panel):
     def _begin(self, settings: Settings, num_ops: int, work: Callable[[Watch], T]) -> show.Run[T]:
         """Run work in the background; whatever becomes of it, say so and leave the panel usable."""
         self.stop()
+        self._rewind()
         self._live = _Live(settings.key(), num_ops)
         self._status = ("preparing", {})
+        self.screen.saved.value = self.screen.idle.value = ""
+        show_if(self.screen.guess_box, False)
         self._say_status()
 
         def whole(current: show.Run[T]) -> T:
-            began = time.monotonic()
             try:
                 self._charts.settle()  # drawing would disturb the clock
                 result = work(self._watch(current))
@@ -325,7 +503,7 @@ class ControlRoom(show.Panel):
             except BaseException as error:
                 self._end("failed", error=error)
                 raise
-            self._end("finished", seconds=time.monotonic() - began)
+            self._end("")
             return result
 
         self._usable(False)
@@ -337,6 +515,7 @@ class ControlRoom(show.Panel):
         def phase(key: str, **numbers: Any) -> None:
             if current.stopping:
                 raise Cancelled("cancelled")
+            self._live.begin(key)
             self._tell(key, **numbers)
 
         def span(ended: plan.Span) -> None:
@@ -354,9 +533,7 @@ class ControlRoom(show.Panel):
     def _keep(self, outcomes: Iterable[Outcome]) -> None:
         with self.lock:
             for outcome in outcomes:
-                known = self.outcomes.get(outcome.key)
-                if outcome.trained or known is None or not known.trained:  # a run knows more than a sweep
-                    self.outcomes[outcome.key] = outcome
+                self.logbook.keep(outcome)
         self._draw_charts()  # here, between two steps: in the background it would disturb the next one's clock
 
     def _set_pipeline(self, pipeline: Pipeline | None) -> None:
@@ -368,20 +545,27 @@ class ControlRoom(show.Panel):
             pipeline.cancel()
 
     def _usable(self, usable: bool) -> None:
-        """Knobs rest while something runs: the two grids are always about the same settings."""
-        for knob in (self.stages_slider, self.schedule_menu, self.checkpoint_menu):
-            knob.disabled = not usable
-        self.pieces_slider.disabled = not usable or self.schedule == "naive"  # a relay race has one piece
-        self.train_button.disabled = self.sweep_button.disabled = not usable
-        self.cancel_button.disabled = usable
-        self.bar.layout.display = "none" if usable else None
+        """Knobs rest while something runs: all grids are always about the same settings."""
+        screen = self.screen
+        for knob in screen.knobs:
+            knob.rest(not usable)
+        if self.schedule == "naive":
+            screen.pieces.rest(True)  # a relay race has one piece
+        screen.batch_norm.disabled = screen.real_time.disabled = not usable
+        for button in (screen.train, screen.sweep, screen.reset, *screen.presets.values()):
+            button.disabled = not usable
+        screen.go_back.rest(not usable)
+        screen.stop.disabled = usable
 
     def _end(self, status: str, **numbers: Any) -> None:
         """Show the result whole before saying how it ended; the panel can be used again."""
         try:
             self._progress.settle()
         finally:
-            self._live = _Live()
-            self._status = (status, numbers)
-            self._usable(True)
-            self.refresh()
+            with self.lock:
+                self._live = _Live()
+                self._status = (status, numbers)
+                self._usable(True)
+                self._name_entries()
+                self.refresh()
+                self._usable(True)

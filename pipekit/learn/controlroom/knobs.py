@@ -1,0 +1,99 @@
+"""Knobs for a projector: a number between two arrows, and menus whose words can change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets
+import traitlets
+
+from pipekit.show import say
+
+
+class Stepper(ipywidgets.HBox):
+    """`label [◀] 4 [▶] unit`: a whole number moved by one, or typed; the arrow keys move it too."""
+
+    value = traitlets.Int()
+
+    def __init__(self, low: int, high: int) -> None:
+        self.label, self.unit = ipywidgets.HTML(), ipywidgets.HTML()
+        self.field = ipywidgets.BoundedIntText(
+            min=low, max=high, value=low, continuous_update=True, layout={"width": "58px"}
+        )
+        self.less, self.more = button("◀"), button("▶")
+        super().__init__([self.label, self.less, self.field, self.more, self.unit])
+        self.add_class("pipekit-line")
+        self.value = low
+        traitlets.link((self, "value"), (self.field, "value"))
+        self.less.on_click(lambda _: self._step(-1))
+        self.more.on_click(lambda _: self._step(1))
+
+    def _step(self, by: int) -> None:
+        self.value = min(max(self.value + by, self.field.min), self.field.max)
+
+    def name(self, label: str, unit: str = "") -> None:
+        """What stands before and after it; the arrows say the same to a screen reader."""
+        self.label.value, self.unit.value = label, unit
+        self.less.tooltip, self.more.tooltip = f"{label} -1", f"{label} +1"
+
+    def rest(self, resting: bool) -> None:
+        """Whether it can't be moved."""
+        for part in (self.field, self.less, self.more):
+            part.disabled = resting
+
+
+class Menu(ipywidgets.HBox):
+    """A named menu; its words change with the language, its choice doesn't."""
+
+    value = traitlets.Any()
+
+    def __init__(self, values: Sequence[Any], width: str) -> None:
+        self.values = tuple(values)
+        self.label = ipywidgets.HTML()
+        self.field = ipywidgets.Dropdown(options=self.values, value=self.values[0], layout={"width": width})
+        super().__init__([self.label, self.field])
+        self.add_class("pipekit-line")
+        self.value = self.values[0]
+        self._link = traitlets.link((self, "value"), (self.field, "value"))
+
+    def name(self, label: str, words: Sequence[str]) -> None:
+        """Its label, and a word for each value."""
+        self.label.value = label
+        self._link.unlink()  # new options select the first one: that's no choice of the learner's
+        self.field.options = list(zip(words, self.values, strict=True))
+        self._link.link()
+
+    def name_by_keys(self, key: str, lang: str, view: str) -> None:
+        """The same with words from the table: each value is its own key."""
+        self.name(say(key, lang, view), [say(value, lang, view) for value in self.values])
+
+    def rest(self, resting: bool) -> None:
+        """Whether it can't be moved."""
+        self.field.disabled = resting
+
+
+def button(words: str = "", **traits: Any) -> ipywidgets.Button:
+    """A button as wide as its words."""
+    return ipywidgets.Button(description=words, tooltip=words, layout={"width": "auto"}, **traits)
+
+
+def line(*children: ipywidgets.Widget, spread: bool = False) -> ipywidgets.HBox:
+    """Widgets side by side on one line of the screen."""
+    box = ipywidgets.HBox(list(children))
+    box.add_class("pipekit-line")
+    if spread:
+        box.add_class("pipekit-ends")
+    return box
+
+
+def drawer(*children: ipywidgets.Widget) -> ipywidgets.VBox:
+    """A box that a button opens and closes; it begins closed."""
+    box = ipywidgets.VBox(list(children), layout={"display": "none"})
+    box.add_class("pipekit-drawer")
+    return box
+
+
+def show_if(widget: ipywidgets.Widget, shown: bool) -> None:
+    """Show or hide a widget."""
+    widget.layout.display = None if shown else "none"

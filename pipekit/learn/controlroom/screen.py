@@ -1,0 +1,160 @@
+"""The room's widgets: made, named and arranged here; what they show and do is the room's."""
+
+from __future__ import annotations
+
+import ipywidgets
+
+from pipekit import plan, show
+from pipekit.learn.controlroom.knobs import Menu, Stepper, button, drawer, line, show_if
+from pipekit.learn.controlroom.presets import PRESETS
+from pipekit.learn.controlroom.style import STYLE
+from pipekit.show import say
+
+MOST_STAGES, MOST_MICRO_BATCHES = 8, 32
+SCHEDULES = ("naive", "gpipe", "1f1b")
+FACTORS = (1.5, 2.0, 3.0)
+MILLISECONDS = (0.0, 2.0, 5.0, 10.0, 20.0)
+PACES = (0.25, 0.5, 1.0, 2.0)  # seconds a slot in a replay
+DRAWERS = ("more", "history", "memory")
+
+
+class Screen:
+    """Every widget of the room, by name."""
+
+    def __init__(self) -> None:
+        html, image = ipywidgets.HTML, lambda: ipywidgets.Image(format="png")
+        # head
+        self.title = html()
+        self.view = Menu(("class", "engineer"), "110px")
+        self.size = Menu(("big", "normal"), "90px")
+        self.wide = ipywidgets.ToggleButton(layout={"width": "auto"})
+        self.language = ipywidgets.ToggleButtons(
+            options=[("中", "zh"), ("EN", "en")], style={"button_width": "52px"}, tooltips=["中文", "English"]
+        )
+        # knobs
+        self.stages = Stepper(1, MOST_STAGES)
+        self.pieces = Stepper(1, MOST_MICRO_BATCHES)
+        self.checkpoint = Menu(plan.CHECKPOINTS, "160px")
+        self.schedule = Menu(SCHEDULES, "150px")
+        self.train, self.stop = button(button_style="primary"), button(disabled=True)
+        # guess, or how far the run is
+        self.guess_slots_words, self.guess_percent_words, self.guess_answer = html(), html(), html()
+        self.guess_slots, self.guess_percent = (
+            ipywidgets.Text(layout={"width": "74px"}, continuous_update=False) for _ in range(2)
+        )
+        self.guess_done, self.guess_none = button(), button()
+        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "150px"})
+        self.status = html()
+        # pictures and words
+        self.grid, self.memory, self.curve = image(), image(), image()
+        self.idle = html()
+        self.position = ipywidgets.IntSlider(min=0, max=1, readout=False, layout={"width": "150px"})
+        self.play = ipywidgets.Play(min=0, max=1, interval=500, show_repeat=False)
+        self.back, self.forward = button("◀"), button("▶")
+        self.pace = Menu(PACES, "100px")
+        self.pace.value = self.play.interval / 1000
+        self.direction = Menu((True, False), "150px")
+        self.save = button()
+        self.toggles = {key: ipywidgets.ToggleButton(layout={"width": "auto"}) for key in DRAWERS}
+        self.figures, self.sentences, self.evidence = html(), html(), html()
+        # drawers
+        self.presets = {preset.key: button() for preset in PRESETS}
+        self.reset = button()
+        self.slow_device = Menu((-1, *range(MOST_STAGES)), "110px")
+        self.slow_factor = Menu(FACTORS, "80px")
+        self.overhead = Menu(MILLISECONDS, "90px")
+        self.latency = Menu(MILLISECONDS, "90px")
+        self.batch_norm, self.real_time = (
+            ipywidgets.Checkbox(indent=False, layout={"width": "auto"}) for _ in range(2)
+        )
+        self.sweep = button()
+        self.table = html()
+        self.go_back = Menu((-1,), "220px")
+        self.saved = html()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.guess_box = line(
+            self.guess_slots_words, self.guess_slots, self.guess_percent_words, self.guess_percent,
+            self.guess_done, self.guess_none, self.guess_answer,
+        )  # fmt: skip
+        self.guess_box.add_class("pipekit-ask")
+        self.progress_box = line(self.bar, self.status)
+        self.stage = ipywidgets.Box([self.grid, self.idle])
+        self.stage.add_class("pipekit-stage")
+        self.replay_box = line(
+            self.play, self.position, self.back, self.forward, self.pace, self.direction, self.save,
+            *self.toggles.values(),
+        )  # fmt: skip
+        self.drawers = {
+            "more": drawer(
+                line(*self.presets.values(), self.reset),
+                line(self.slow_device, self.slow_factor, self.overhead, self.latency),
+                line(self.batch_norm, self.real_time),
+            ),
+            "history": drawer(line(self.go_back, self.sweep), self.table, self.curve),
+            "memory": drawer(self.memory),
+        }
+        self.boxes = (
+            line(self.title, line(self.view, self.size, self.wide, self.language), spread=True),
+            line(self.stages, self.pieces, self.checkpoint, self.schedule, self.train, self.stop),
+            self.guess_box,
+            self.progress_box,
+            self.stage,
+            self.replay_box,
+            self.saved,
+            *self.drawers.values(),
+            self.figures,
+            self.sentences,
+            self.evidence,
+        )
+
+    @property
+    def knobs(self) -> list[Menu | Stepper]:
+        """What decides a run; it rests while one goes on."""
+        return [
+            self.stages, self.pieces, self.checkpoint, self.schedule,
+            self.slow_device, self.slow_factor, self.overhead, self.latency,
+        ]  # fmt: skip
+
+    def label(self, lang: str, view: str) -> None:
+        """Name everything in this language, for these readers."""
+
+        def words(key: str, **numbers: object) -> str:
+            return say(key, lang, view, **numbers)
+
+        self.title.value = f"{STYLE}<b>{words('title')}</b>"
+        self.view.name(words("view"), [words("view_class"), words("view_engineer")])
+        self.size.name(words("text_size"), [words("text_big"), words("text_normal")])
+        self.stages.name(words("stages_label"), words("stages_unit"))
+        self.pieces.name(words("pieces_label"), words("pieces_unit"))
+        self.checkpoint.name_by_keys("checkpoint", lang, view)
+        self.schedule.name_by_keys("schedule", lang, view)
+        self.guess_percent_words.value = words("guess_percent")
+        for widget, key in (
+            (self.stop, "cancel"), (self.guess_done, "guess_done"), (self.guess_none, "guess_none"),
+            (self.save, "save_picture"), (self.reset, "reset"),
+        ):  # fmt: skip
+            widget.description = widget.tooltip = words(key)
+        self.wide.description, self.wide.tooltip = words("wide"), words("wide_why")
+        self.back.tooltip, self.forward.tooltip = words("replay_back"), words("replay_forward")
+        self.pace.name(words("replay_pace"), [words("seconds_a_slot", seconds=pace) for pace in PACES])
+        self.direction.name("", [words("only_forward"), words("both_ways")])
+        for key, toggle in self.toggles.items():
+            toggle.description = toggle.tooltip = f"{words(key)} ▸"
+        for preset in PRESETS:
+            self.presets[preset.key].description = words(f"preset_{preset.key}")
+            self.presets[preset.key].tooltip = words(f"preset_{preset.key}_why")
+        devices = [words("device", number=show.number(device, view)) for device in range(MOST_STAGES)]
+        self.slow_device.name(words("slow_stage"), [words("nobody"), *devices])
+        self.slow_factor.name(words("slow_factor"), [f"{factor:g} ×" for factor in FACTORS])
+        for menu, key in ((self.overhead, "overhead_ms"), (self.latency, "latency_ms")):
+            menu.name(words(key), [f"{ms:g} ms" for ms in MILLISECONDS])
+        self.batch_norm.description = words("batch_norm")
+        self.real_time.description = words("real_time")
+
+    def open_only(self, key: str) -> None:
+        """Open this drawer and close the others; "" closes all."""
+        for each, toggle in self.toggles.items():
+            toggle.value = each == key
+            show_if(self.drawers[each], toggle.value)
