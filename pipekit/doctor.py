@@ -362,9 +362,10 @@ def write_a_file(folder: str | None) -> None:
 
 
 def smoke_run() -> Outcome | Exception:
-    """One small step, cut in two, really trained on stand-ins; takes about 2 s. Or what it raised."""
+    """One small step, cut in two, really run on stand-ins: the median bubble of three, in 3 s. Or what it raised."""
     try:
-        return Experiment().sweep(SMOKE, [SMOKE.num_micro_batches])[0]
+        outcomes = Experiment().sweep(SMOKE, [SMOKE.num_micro_batches] * 3)
+        return sorted(outcomes, key=lambda outcome: outcome.bubble)[1]
     except Exception as error:
         return error
 

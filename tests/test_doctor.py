@@ -324,7 +324,10 @@ def test_a_check_that_fails_itself_does_not_end_the_examination(monkeypatch):
 
 def test_the_smoke_run_really_trains():
     finding = doctor.check_smoke(doctor.smoke_run(), "en")
-    assert finding.level == "fine", finding
+    assert finding.says in ("doctor_smoke", "doctor_smoke_bubble"), (
+        finding
+    )  # the latter on a very busy machine
+    assert finding.numbers["difference"] < 1e-5
     assert finding.numbers["predicted"] == pytest.approx(1 / 5)
 
 
