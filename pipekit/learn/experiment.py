@@ -32,6 +32,7 @@ class Settings:
         overhead_ms: added to every op. latency_ms: delay of every hop between devices.
         batch_norm: the model normalises over the mini-batch (or what it sees of it).
         real_time: CPU threads as fast as they are, instead of stand-ins.
+        pace: how many times slower than the class's own the stand-ins' clock is.
     """
 
     num_stages: int = 4
@@ -44,6 +45,7 @@ class Settings:
     latency_ms: float = 0.0
     batch_norm: bool = False
     real_time: bool = False
+    pace: float = 1.0
 
     def build(self) -> plan.Schedule:
         """The schedule they ask for."""
@@ -191,18 +193,22 @@ class Experiment:
             self._models[settings.batch_norm] = _seeded(lambda: mlp(normalise=nn.BatchNorm1d))
         return self._models[settings.batch_norm]
 
+    def slot_of(self, settings: Settings) -> float:
+        """Seconds of a slot at these settings' pace."""
+        return self.slot * settings.pace
+
     def devices(self, settings: Settings) -> run.Devices:
         """K slow devices played by the CPU; the same ones every time, since they look at this machine's clock once."""
         count, slow_device = settings.num_stages, settings.slow_device
         slow = (slow_device, settings.slow_factor) if 0 <= slow_device < count else None
-        key = (count, settings.real_time, slow, settings.overhead_ms, settings.latency_ms)
+        key = (count, settings.real_time, slow, settings.overhead_ms, settings.latency_ms, settings.pace)
         if key not in self._devices:
             self._devices[key] = (
                 run.cpu(count)
                 if settings.real_time
                 else run.stand_ins(
                     count,
-                    batch_time=self.batch_time,
+                    batch_time=self.batch_time * settings.pace,
                     slow=None if slow is None else dict([slow]),
                     overhead=settings.overhead_ms / 1000,
                     latency=settings.latency_ms / 1000,

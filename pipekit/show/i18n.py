@@ -303,6 +303,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "stages_unit": ("块", ""),
     "pieces_label": ("切成", "Pieces"),
     "pieces_unit": ("小份", ""),
+    "clock": ("钟", "Clock"),
+    "times_slower": ("慢 {times:g} 倍", "{times:g} × slower"),
+    "slower": ("钟慢一倍，再来一次", "Slow the clock down, once more"),
     "wide": ("满屏", "Full window"),
     "wide_why": (
         "占满浏览器窗口；再按一次回到笔记本",

@@ -18,6 +18,7 @@ import ipywidgets
 T = TypeVar("T")
 SLICE = 0.05  # seconds between two looks at a run that somebody waits for
 DRAW_EVERY = 0.1  # seconds
+SEND_EVERY = 0.2  # seconds; in the foreground
 
 
 class Run(Generic[T]):
@@ -144,16 +145,70 @@ class Latest:
             return wanted
 
 
+class Probe:
+    """Does the page hear what threads send? Asked twice, from a thread and from the main one; the page answers both.
+
+    Two numbers are linked in the page, so a number that arrives there comes back as its echo. Where only the main
+    thread's echo comes, threads aren't heard. No echo at all means that no page is there.
+
+    Args:
+        deaf: called, in a thread, where the page doesn't hear threads.
+        patience: seconds that the thread's echo may come later than the main thread's.
+    """
+
+    def __init__(self, deaf: Callable[[], None], patience: float = 3.0) -> None:
+        self._deaf, self._patience = deaf, patience
+        self.sent = {who: ipywidgets.IntText() for who in ("main", "thread")}
+        self.echo = {who: ipywidgets.IntText() for who in self.sent}
+        self.links = [
+            ipywidgets.jslink((self.sent[who], "value"), (self.echo[who], "value")) for who in self.sent
+        ]
+        self.heard = {who: threading.Event() for who in self.sent}
+        for who, widget in self.echo.items():
+            widget.observe(lambda change, who=who: self._hear(who), "value")
+
+    def start(self) -> None:
+        """Ask; the answer comes when it comes."""
+        self.sent["main"].value = 1
+        asking = threading.Thread(
+            target=lambda: setattr(self.sent["thread"], "value", 1), name="pipekit-probe"
+        )
+        asking.start()
+        asking.join()
+
+    def _hear(self, who: str) -> None:
+        self.heard[who].set()
+        if who == "main":
+            timer = threading.Timer(self._patience, self._decide)
+            timer.daemon = True
+            timer.start()
+
+    def _decide(self) -> None:
+        if not self.heard["thread"].is_set():
+            self._deaf()
+
+
 class Panel(ipywidgets.VBox):
     """A widget that shows a picture even where no kernel is: on GitHub, in HTML, in an e-mail.
 
     A subclass says what by `picture_png` and `picture_text`. `lock` guards its state and its drawing.
+
+    Some hosted notebooks drop what threads send to the page. There a panel works in the foreground (`foreground`):
+    `start` returns when the work has ended, and meanwhile sends, from the cell's own thread, what `moving` widgets
+    have become. Which it is, the first display finds out.
     """
 
     def __init__(self, children: tuple[ipywidgets.Widget, ...] = (), **traits: Any) -> None:
         self.lock = threading.RLock()
         self.current: Run[Any] | None = None
+        self.foreground = False
+        self._sent: dict[tuple[str, str], Any] = {}
+        self._probe: Probe | None = None
         super().__init__(children, **traits)
+
+    def moving(self) -> list[ipywidgets.Widget]:
+        """The widgets that change while something runs, or by its end."""
+        return list(self.children)
 
     @abstractmethod
     def picture_png(self) -> bytes:
@@ -164,10 +219,42 @@ class Panel(ipywidgets.VBox):
         """What the panel shows, in words and letters."""
 
     def start(self, work: Callable[[Run[T]], T], on_cancel: Callable[[], None] | None = None) -> Run[T]:
-        """Run work in the background; a run that is still going is cancelled first, and waited for."""
+        """Run work in the background; a run that is still going is cancelled first, and waited for.
+
+        In the foreground it returns when the work has ended; interrupting the kernel cancels it.
+        """
         self.stop()
-        self.current = Run(work, on_cancel)
-        return self.current.start()
+        run = Run(work, on_cancel)
+        self.current = run
+        run.start()
+        if self.foreground:
+            self._attend(run)
+        return run
+
+    def _attend(self, run: Run[Any]) -> None:
+        """Send what has changed, from this thread, until the run has ended."""
+        while not run.done:
+            try:
+                time.sleep(SEND_EVERY)
+                self.send_moving()
+            except KeyboardInterrupt:
+                run.cancel()
+        self.send_moving()
+
+    def send_moving(self) -> None:
+        """Send what has changed in the moving widgets since the last time."""
+        for widget in self.moving():
+            state = widget.get_state()
+            changed = [
+                key for key, value in state.items() if self._sent.get((widget.model_id, key), self) != value
+            ]
+            if changed:
+                self._sent.update({(widget.model_id, key): state[key] for key in changed})
+                widget.send_state(changed)
+
+    def _found_deaf(self) -> None:
+        """The page doesn't hear threads."""
+        self.foreground = True
 
     def stop(self, timeout: float = 10.0) -> None:
         """Cancel what runs, and wait until it has ended."""
@@ -183,8 +270,15 @@ class Panel(ipywidgets.VBox):
         """Wait for what runs and return its result; raises what went wrong. None if nothing was started."""
         return None if self.current is None else self.current.wait(timeout)
 
+    def _ask_page(self) -> None:
+        """At the first display in the main thread, find out whether the page hears threads."""
+        if self._probe is None and threading.current_thread() is threading.main_thread():
+            self._probe = Probe(self._found_deaf)
+            self._probe.start()
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}
+        self._ask_page()
         with self.lock:
             bundle["image/png"] = base64.b64encode(self.picture_png()).decode("ascii")
             bundle["text/plain"] = self.picture_text()

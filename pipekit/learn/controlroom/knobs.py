@@ -37,9 +37,14 @@ class Stepper(ipywidgets.HBox):
         self.label.value, self.unit.value = label, unit
         self.less.tooltip, self.more.tooltip = f"{label} -1", f"{label} +1"
 
+    @property
+    def parts(self) -> tuple[ipywidgets.Widget, ...]:
+        """What can be moved."""
+        return self.field, self.less, self.more
+
     def rest(self, resting: bool) -> None:
         """Whether it can't be moved."""
-        for part in (self.field, self.less, self.more):
+        for part in self.parts:
             part.disabled = resting
 
 
@@ -67,6 +72,11 @@ class Menu(ipywidgets.HBox):
     def name_by_keys(self, key: str, lang: str, view: str) -> None:
         """The same with words from the table: each value is its own key."""
         self.name(say(key, lang, view), [say(value, lang, view) for value in self.values])
+
+    @property
+    def parts(self) -> tuple[ipywidgets.Widget, ...]:
+        """What can be moved."""
+        return (self.field,)
 
     def rest(self, resting: bool) -> None:
         """Whether it can't be moved."""

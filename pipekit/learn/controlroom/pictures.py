@@ -16,7 +16,7 @@ from pipekit.learn.controlroom import guess as guesses
 from pipekit.learn.controlroom import idle
 from pipekit.learn.controlroom.guess import Guess
 from pipekit.learn.controlroom.logbook import Entry
-from pipekit.learn.controlroom.sentences import Said, count, shown
+from pipekit.learn.controlroom.sentences import Said, count, forwards_first, shown
 from pipekit.learn.controlroom.style import ROW, ROWS, WIDTH
 from pipekit.learn.experiment import Outcome, Prediction, Settings
 from pipekit.show import number, say
@@ -257,8 +257,12 @@ def memory(
     return show.memory_chart(predicted, counted, lang, view, fullest)
 
 
-def history(entries: Sequence[Entry], slot: float, lang: str, view: str) -> str:
-    """All runs as a table: what was set, guessed, by formula, measured."""
+def history(entries: Sequence[Entry], slot: float, forward_only: bool, lang: str, view: str) -> str:
+    """All runs as a table: what was set, guessed, by formula, measured.
+
+    Args:
+        slot: seconds of the class's slot, at pace 1. forward_only: whether figures are of the way forward.
+    """
     if not entries:
         return lines([say("history_empty", lang, view)])
     heads = [
@@ -268,13 +272,11 @@ def history(entries: Sequence[Entry], slot: float, lang: str, view: str) -> str:
     rows = []
     for index, entry in enumerate(entries):
         guess = "–" if entry.guess is None or entry.guess.percent is None else f"{entry.guess.percent:g}%"
-        rows.append(
-            [
-                entry_name(index, entry, lang, view), guess, f"{entry.outcome.prediction.formula:.1%}",
-                f"{entry.outcome.bubble:.1%}",
-                say("slots", lang, view, count=entry.outcome.timeline.makespan / slot),
-            ]
-        )  # fmt: skip
+        timeline = shown(entry.outcome.timeline, forward_only and forwards_first(entry.settings))
+        bubble = "–" if timeline.source == "shared" else f"{plan.bubble_fraction(timeline):.1%}"
+        slots = say("slots", lang, view, count=timeline.makespan / (slot * entry.settings.pace))
+        formula = f"{entry.outcome.prediction.formula:.1%}"
+        rows.append([entry_name(index, entry, lang, view), guess, formula, bubble, slots])
     return _html_table(heads, rows)
 
 
@@ -307,32 +309,39 @@ def figures(
 
 
 def row(
-    prediction: Prediction | None, outcome: Outcome | None, guess: Guess | None, slots: str, lang: str
+    prediction: Prediction | None,
+    outcome: Outcome | None,
+    guess: Guess | None,
+    slot: float,
+    forward_only: bool,
+    lang: str,
 ) -> str:
     """The class's figures on one line: the bubble as measured, by formula and as guessed; what that means.
 
     Args:
         prediction: None where it may not be seen yet.
-        slots: of the cut mini-batch, as the picture shows it; what a guess of slots is compared with.
+        forward_only: whether the figures are of the way forward, as the picture is.
     """
-    if prediction is None and outcome is None:
-        return ""
-    cells = [f"{say('bubble', lang)}"]
-    measured = outcome is not None and outcome.timeline.source == "measured"
-    if outcome is not None and measured:
-        cells.append(f"{say('measured_short', lang)} <b>{outcome.bubble:.1%}</b>")
+    cells = []
+    if outcome is not None and outcome.timeline.source == "measured":
+        timeline = shown(outcome.timeline, forward_only)
+        bubble = plan.bubble_fraction(timeline)
+        cells.append(f"{say('measured_short', lang)} <b>{bubble:.1%}</b>")
     if prediction is not None:
         cells.append(f"{say('formula_short', lang)} {prediction.formula:.1%}")
     if guess is not None and guess.percent is not None:
         cells.append(f"{say('guessed', lang)} {guess.percent:g}%")
-    if outcome is not None and measured:
+    if cells:
+        cells.insert(0, say("bubble", lang))
+    if outcome is not None and outcome.timeline.source == "measured":
         if guess is not None:
-            found = Guess(guesses.parse(slots), 100 * outcome.bubble)
+            found = Guess(float(count(timeline.makespan, slot)), 100 * bubble)
             cells.append(guesses.verdict(guess, found, lang))
-        cells.append(say("busy_short", lang, count=f"{plan.busy_devices(outcome.timeline):.1f}"))
+        cells.append(say("busy_short", lang, count=f"{plan.busy_devices(timeline):.1f}"))
     if outcome is not None:
         cells.append(say("same_short" if outcome.same else "different_short", lang))
-    return '<div class="pipekit-row">' + "".join(f"<span>{cell}</span>" for cell in cells if cell) + "</div>"
+    spans = "".join(f"<span>{cell}</span>" for cell in cells if cell)
+    return f'<div class="pipekit-row">{spans}</div>' if spans else ""
 
 
 def table(rows: Sequence[Sequence[str]], lang: str, view: str) -> str:

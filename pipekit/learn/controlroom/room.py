@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import ipywidgets
 import traitlets
 from PIL import Image
 
@@ -21,7 +22,7 @@ from pipekit.learn.controlroom.guess import Guess, complaint, parse
 from pipekit.learn.controlroom.knobs import show_if
 from pipekit.learn.controlroom.logbook import Logbook
 from pipekit.learn.controlroom.presets import LESSON, PRESETS, Preset
-from pipekit.learn.controlroom.screen import MOST_MICRO_BATCHES, MOST_STAGES, SCHEDULES, Screen
+from pipekit.learn.controlroom.screen import CLOCKS, MOST_MICRO_BATCHES, MOST_STAGES, SCHEDULES, Screen
 from pipekit.learn.experiment import Experiment, Outcome, Prediction, Settings, Watch
 from pipekit.run import Pipeline
 from pipekit.show import say
@@ -33,7 +34,7 @@ LONG = 30  # seconds; a run that takes longer asks first
 STARTED = "PIPEKIT_STARTED"  # set by start.py: the panel is all there is to see, so it fills the window
 KNOBS = (
     "num_stages", "num_micro_batches", "checkpoint", "schedule", "slow_device", "slow_factor", "overhead_ms",
-    "latency_ms", "batch_norm", "real_time",
+    "latency_ms", "batch_norm", "real_time", "pace",
 )  # fmt: skip
 
 
@@ -96,6 +97,7 @@ class ControlRoom(show.Panel):
     latency_ms = traitlets.Float(0.0, min=0.0, max=1000.0)
     batch_norm = traitlets.Bool(False)
     real_time = traitlets.Bool(False)
+    pace = traitlets.Float(1.0, min=0.25, max=16.0)
 
     def __init__(self, lang: str = "zh", experiment: Experiment | None = None, view: str = "class") -> None:
         self.experiment = experiment or Experiment()
@@ -132,9 +134,19 @@ class ControlRoom(show.Panel):
         return self.logbook.outcome(self.settings)
 
     @property
+    def slot(self) -> float:
+        """Seconds of a slot."""
+        return self.experiment.slot_of(self.settings)
+
+    @property
     def may_see(self) -> bool:
         """Whether predictions may be shown: an engineer's always, a class's after its guess."""
         return self.view == "engineer" or self.logbook.may_see(self.settings)
+
+    @property
+    def in_view(self) -> bool:
+        """Whether only the way forward is shown: where the way back mixes with it, its gaps would look idle."""
+        return self.forward_only and sentences.forwards_first(self.settings)
 
     def guess(self, slots: str = "", percent: str = "") -> None:
         """What the class says: slots of the cut mini-batch and the share of idle time, as they would write them."""
@@ -219,6 +231,7 @@ class ControlRoom(show.Panel):
             ("schedule", screen.schedule), ("slow_device", screen.slow_device),
             ("slow_factor", screen.slow_factor), ("overhead_ms", screen.overhead),
             ("latency_ms", screen.latency), ("batch_norm", screen.batch_norm), ("real_time", screen.real_time),
+            ("pace", screen.clock),
         ):  # fmt: skip
             traitlets.link((self, trait), (widget, "value"))
         traitlets.link((screen.play, "value"), (screen.position, "value"))
@@ -236,6 +249,7 @@ class ControlRoom(show.Panel):
         screen.back.on_click(lambda _: self._step(-1))
         screen.forward.on_click(lambda _: self._step(1))
         screen.save.on_click(lambda _: self._offer_pictures())
+        screen.slower.on_click(lambda _: self._slower())
         screen.reset.on_click(lambda _: self._set(LESSON, forward_only=True))
         screen.go_back.observe(self._go_back, "value")
         for preset in PRESETS:
@@ -247,6 +261,7 @@ class ControlRoom(show.Panel):
         """Say everything in the room's language, for its readers."""
         with self.lock:
             self.screen.label(self.lang, self.view)
+            self.forward_only = self.view == "class"
             self.screen.open_only("more" if self.view == "engineer" else "")
             self._name_entries()
             self.refresh()
@@ -318,28 +333,26 @@ class ControlRoom(show.Panel):
 
     def _parts(self) -> list[pictures.Part]:
         """The grids of the picture: live while something runs, else what was measured or may be predicted."""
-        settings, outcome, slot = self.settings, self.outcome, self.experiment.slot
+        settings, outcome, slot = self.settings, self.outcome, self.slot
         live = self._live if self._live.settings == settings.key() else None
         return pictures.parts(
             settings, self.experiment.predict, outcome, None if live is None else live.timeline,
-            slot, self.may_see, self.forward_only, self.lang, self.view,
+            slot, self.may_see, self.in_view, self.lang, self.view,
         )  # fmt: skip
 
     def _slots(self, timeline: plan.Timeline) -> float:
         """How many slots of a timeline are in view."""
-        return sentences.shown(timeline, self.forward_only).makespan / self.experiment.slot
+        return sentences.shown(timeline, self.in_view).makespan / self.slot
 
     def _least(self) -> float:
         """Slots that the axis has at least: those of the uncut mini-batch, which a class is told."""
         return round(self._slots(self.experiment.predict(self.settings.uncut()).timeline), 6)
 
     def _grid(self, column: int = 0) -> Image.Image:
-        return pictures.paint(
-            self._parts(), self.experiment.slot, self.lang, self.view, self._least(), column
-        )
+        return pictures.paint(self._parts(), self.slot, self.lang, self.view, self._least(), column)
 
     def _show_grid(self) -> None:
-        screen, parts, slot = self.screen, self._parts(), self.experiment.slot
+        screen, parts, slot = self.screen, self._parts(), self.slot
         look = (parts, slot, self.lang, self.view, self._least())
         screen.grid.value = show.png(pictures.paint(*look))
         resting = self._live.settings is None
@@ -351,17 +364,18 @@ class ControlRoom(show.Panel):
 
     def _show_words(self, prediction: Prediction) -> None:
         outcome = self.outcome
-        rows = pictures.figures(prediction, outcome, self.experiment.slot, self.lang, self.view)
+        rows = pictures.figures(prediction, outcome, self.slot, self.lang, self.view)
         guess = self.logbook.guess(self.settings)
         if self.view == "engineer":
             self.screen.figures.value = pictures.table(rows, self.lang, self.view)
         else:
-            slots = "" if outcome is None else f"{self._slots(outcome.timeline):.2f}"
             seen = prediction if self.may_see else None
-            self.screen.figures.value = pictures.row(seen, outcome, guess, slots, self.lang)
+            slot = self.slot
+            self.screen.figures.value = pictures.row(seen, outcome, guess, slot, self.in_view, self.lang)
         *three, evidence = self._said()
         self.screen.sentences.value = pictures.said(three)
-        self.screen.evidence.value = pictures.said([evidence]) + pictures.lines(self._font_hint())
+        self.screen.evidence.value = pictures.said([evidence]) + pictures.lines(self._hints())
+        show_if(self.screen.slower, self._overran)
         show_if(self.screen.guess_box, not self.may_see and self._live.settings is None)
         words = {"uncut": sentences.count(self._least(), 1.0), "count": self.settings.key().num_micro_batches}
         self.screen.guess_slots_words.value = say("guess_intro", self.lang, self.view, **words)
@@ -378,14 +392,14 @@ class ControlRoom(show.Panel):
 
     def _said(self) -> list[sentences.Said]:
         """Three sentences after a run, and always the line that says on what."""
-        slot, outcome = self.experiment.slot, self.outcome
-        three = (
-            [] if outcome is None else sentences.three(outcome, slot, self.lang, self.view, self.forward_only)
-        )
+        slot, outcome = self.slot, self.outcome
+        three = [] if outcome is None else sentences.three(outcome, slot, self.lang, self.view, self.in_view)
         return [*three, sentences.evidence(self.settings, outcome, slot, self.lang, self.view)]
 
-    def _font_hint(self) -> list[str]:
-        return [] if drawn_language(self.lang) == self.lang else [say("font_hint", self.lang, self.view)]
+    def _hints(self) -> list[str]:
+        keys = ["font_hint"] if drawn_language(self.lang) != self.lang else []
+        keys += ["foreground_note"] if self.foreground else []
+        return [say(key, self.lang, self.view) for key in keys]
 
     def _draw_charts(self) -> None:
         with self.lock:
@@ -399,7 +413,7 @@ class ControlRoom(show.Panel):
         outcome = self.logbook.outcome(settings)
         memory = pictures.memory(prediction if seen else None, most, outcome, self.lang, self.view)
         curve = pictures.curve(settings, family if seen else {}, outcomes, self.lang)
-        table = pictures.history(entries, self.experiment.slot, self.lang, self.view)
+        table = pictures.history(entries, self.experiment.slot, self.in_view, self.lang, self.view)
         with self.lock:
             self.screen.memory.value, self.screen.curve.value, self.screen.table.value = memory, curve, table
 
@@ -441,14 +455,14 @@ class ControlRoom(show.Panel):
                 return
             column, parts = self.screen.position.value, self._parts()
             self.screen.grid.value = show.png(self._grid(column))
-            words = pictures.column_words(parts[-1], column, self.experiment.slot, self.lang, self.view)
+            words = pictures.column_words(parts[-1], column, self.slot, self.lang, self.view)
             self.screen.saved.value = pictures.lines([words] if column else [])
 
     def _offer_pictures(self) -> None:
         """Links to the picture as files, for slides: they are in the page, so nothing has to be found on a disk."""
         if self.outcome is not None:
             parts = self._parts()
-            self.screen.saved.value = pictures.downloads(parts, self.experiment.slot, self.lang, self.view)
+            self.screen.saved.value = pictures.downloads(parts, self.slot, self.lang, self.view)
 
     # -- history
 
@@ -476,6 +490,25 @@ class ControlRoom(show.Panel):
             return
         self._asked = None
         self.run()
+
+    @property
+    def _overran(self) -> bool:
+        """Whether some op of what is shown computed longer than its stand-in declared."""
+        outcome = self.outcome
+        if outcome is None or self.real_time:
+            return False
+        return any(
+            each.overruns for each in (outcome.result, outcome.uncut, outcome.kept) if each is not None
+        )
+
+    def _slower(self) -> None:
+        """A clock half as fast, and once more."""
+        self.pace = min(2 * self.pace, CLOCKS[-1])
+        self._ask_or_run()
+
+    def moving(self) -> list[ipywidgets.Widget]:
+        """What changes while something runs, or by its end."""
+        return self.screen.moving
 
     def cancel(self) -> None:
         """Stop what runs, between two ops; the model is as before."""
@@ -551,6 +584,7 @@ class ControlRoom(show.Panel):
             knob.rest(not usable)
         if self.schedule == "naive":
             screen.pieces.rest(True)  # a relay race has one piece
+        screen.direction.rest(not sentences.forwards_first(self.settings))
         screen.batch_norm.disabled = screen.real_time.disabled = not usable
         for button in (screen.train, screen.sweep, screen.reset, *screen.presets.values()):
             button.disabled = not usable

@@ -15,6 +15,7 @@ SCHEDULES = ("naive", "gpipe", "1f1b")
 FACTORS = (1.5, 2.0, 3.0)
 MILLISECONDS = (0.0, 2.0, 5.0, 10.0, 20.0)
 PACES = (0.25, 0.5, 1.0, 2.0)  # seconds a slot in a replay
+CLOCKS = (1.0, 2.0, 4.0, 8.0)  # times slower than the class's own clock
 DRAWERS = ("more", "history", "memory")
 
 
@@ -67,6 +68,8 @@ class Screen:
         self.batch_norm, self.real_time = (
             ipywidgets.Checkbox(indent=False, layout={"width": "auto"}) for _ in range(2)
         )
+        self.clock = Menu(CLOCKS, "90px")
+        self.slower = button(button_style="warning")
         self.sweep = button()
         self.table = html()
         self.go_back = Menu((-1,), "220px")
@@ -90,7 +93,7 @@ class Screen:
             "more": drawer(
                 line(*self.presets.values(), self.reset),
                 line(self.slow_device, self.slow_factor, self.overhead, self.latency),
-                line(self.batch_norm, self.real_time),
+                line(self.clock, self.batch_norm, self.real_time),
             ),
             "history": drawer(line(self.go_back, self.sweep), self.table, self.curve),
             "memory": drawer(self.memory),
@@ -106,7 +109,7 @@ class Screen:
             *self.drawers.values(),
             self.figures,
             self.sentences,
-            self.evidence,
+            line(self.evidence, self.slower),
         )
 
     @property
@@ -114,8 +117,26 @@ class Screen:
         """What decides a run; it rests while one goes on."""
         return [
             self.stages, self.pieces, self.checkpoint, self.schedule,
-            self.slow_device, self.slow_factor, self.overhead, self.latency,
+            self.slow_device, self.slow_factor, self.overhead, self.latency, self.clock,
         ]  # fmt: skip
+
+    @property
+    def moving(self) -> list[ipywidgets.Widget]:
+        """What changes while something runs, or by its end."""
+        buttons = [self.train, self.stop, self.sweep, self.save, self.back, self.forward, self.slower]
+        words = [self.status, self.figures, self.sentences, self.evidence, self.idle, self.table, self.saved]
+        knobs = [part for knob in self.knobs for part in knob.parts]
+        layouts = [each.layout for each in (self.slower, self.bar, self.progress_box, self.guess_box)]
+        pictures = [
+            self.grid,
+            self.curve,
+            self.memory,
+            self.bar,
+            self.position,
+            self.play,
+            self.go_back.field,
+        ]
+        return [*buttons, *words, *knobs, *layouts, *pictures, self.batch_norm, self.real_time]
 
     def label(self, lang: str, view: str) -> None:
         """Name everything in this language, for these readers."""
@@ -133,7 +154,7 @@ class Screen:
         self.guess_percent_words.value = words("guess_percent")
         for widget, key in (
             (self.stop, "cancel"), (self.guess_done, "guess_done"), (self.guess_none, "guess_none"),
-            (self.save, "save_picture"), (self.reset, "reset"),
+            (self.save, "save_picture"), (self.reset, "reset"), (self.slower, "slower"),
         ):  # fmt: skip
             widget.description = widget.tooltip = words(key)
         self.wide.description, self.wide.tooltip = words("wide"), words("wide_why")
@@ -150,6 +171,7 @@ class Screen:
         self.slow_factor.name(words("slow_factor"), [f"{factor:g} ×" for factor in FACTORS])
         for menu, key in ((self.overhead, "overhead_ms"), (self.latency, "latency_ms")):
             menu.name(words(key), [f"{ms:g} ms" for ms in MILLISECONDS])
+        self.clock.name(words("clock"), [words("times_slower", times=clock) for clock in CLOCKS])
         self.batch_norm.description = words("batch_norm")
         self.real_time.description = words("real_time")
 
