@@ -73,7 +73,9 @@ def test_a_measured_timeline_stays_measured_with_its_devices(tmp_path, measured,
 def test_a_chrome_trace_comes_back_to_a_nanosecond(tmp_path, measured):
     late = [replace(s, start=s.start * math.pi + 5000, end=s.end * math.pi + 5000) for s in measured.spans]
     late = replace(measured, spans=late, num_devices=6)
-    back = plan.read_timeline(plan.write_timeline(late, tmp_path / "a.trace.json"))
+    path = plan.write_timeline(late, tmp_path / "a.trace.json")
+    assert path.read_bytes().startswith(b'{"traceEvents"')  # and not JSON of our own
+    back = plan.read_timeline(path)
     assert [span.op for span in back.spans] == [span.op for span in late.spans]
     assert np.abs(back.spans.starts - late.spans.starts).max() < 1e-9
     assert np.abs(back.spans.ends - late.spans.ends).max() < 1e-9

@@ -76,12 +76,14 @@ def test_pointing_at_an_op_says_which_where_and_when(lesson):
     assert len(tips) == 32
     assert tips[0] == "F1 · GPU 1 · 0 - 1 s"
     engineer = [t.text for rect in drawing([lesson], view="engineer").iter(f"{SVG}rect") for t in rect]
-    assert engineer[0] == "F0 · GPU 0 · 0 - 1 s"
+    assert engineer[0] == f"F0 · {show.say('device', 'en', 'engineer', number=0)} · 0 - 1 s"
 
 
 def test_words_from_outside_cannot_break_the_drawing(lesson):
     evil = '</title><script>alert("1")</script> & \x00\x0b "quotes" \'too\''
-    shown = drawing([replace(lesson, source="measured", devices=evil)], notes=[evil], annotations=["<b>"])
+    shown = drawing(
+        [replace(lesson, source="measured", devices=evil, unit="<b>")], notes=[evil], annotations=["<b>"]
+    )
     assert not list(shown.iter("script")) and not list(shown.iter(f"{SVG}script"))
     assert evil.replace("\x00", "").replace("\x0b", "") in words(shown)
 

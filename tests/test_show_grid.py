@@ -115,6 +115,20 @@ def test_until_draws_what_has_happened_and_cuts_the_running_op_off(lesson):
     assert boxes_of([lesson], until=99.0) == whole
 
 
+def test_a_label_waits_until_its_cell_has_room(lesson):
+    assert [len(labels_of(lesson, until=until)) for until in (0.05, 0.9, 1.05)] == [0, 1, 1]
+
+
+@pytest.mark.parametrize("width", range(500, 1300, 37))
+def test_the_last_number_of_the_axis_does_not_run_into_its_name(width):
+    timeline = plan.simulate(plan.gpipe(num_stages=4, num_micro_batches=32), Costs())
+    items = grid.scene([timeline], width=width, captions=[""], num_slots=110).items
+    texts = [item for item in items if isinstance(item, grid.Text)]
+    name = next(item for item in texts if item.text == "slot")
+    numbers = [item for item in texts if item.text.isdecimal() and item.size == grid.SMALL]
+    assert max(item.x + item.width // 2 for item in numbers) <= name.x
+
+
 def test_the_picture_keeps_its_size_while_it_is_replayed(lesson):
     assert {show.paint([lesson], until=u, cursor=u).size for u in (0.0, 3.5, 21.0)} == {
         show.paint([lesson]).size
