@@ -160,9 +160,10 @@ def gif(timelines: Sequence[Timeline], *, slot_seconds: float = SLOT_SECONDS, **
 
 def _palette(picture: Image.Image) -> Image.Image:
     """The commonest colours that can be told apart; shared by all frames, so that nothing flickers."""
-    colours, counts = np.unique(np.asarray(picture).reshape(-1, 3), axis=0, return_counts=True)
-    chosen: list[list[int]] = []
-    for colour in colours[np.argsort(-counts)].tolist():
+    packed, counts = np.unique(np.asarray(picture) @ np.array([1 << 16, 1 << 8, 1]), return_counts=True)
+    chosen: list[Colour] = []
+    for number in packed[np.argsort(-counts)].tolist():
+        colour = number >> 16, number >> 8 & 255, number & 255
         apart = all(max(abs(a - b) for a, b in zip(colour, other, strict=True)) >= APART for other in chosen)
         if apart and len(chosen) < GIF_COLOURS:
             chosen.append(colour)
