@@ -284,6 +284,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "guess_none": ("不猜", "No guess"),
     "more": ("更多设置", "More"),
     "history": ("历史", "History"),
+    "sweeps": ("扫描", "Sweeps"),
     "history_empty": (
         "还没有训练过：训练一次，这里就记一行。",
         "Nothing yet: every training run adds a line here.",

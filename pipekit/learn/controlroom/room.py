@@ -23,6 +23,7 @@ from pipekit.learn.controlroom.knobs import show_if
 from pipekit.learn.controlroom.logbook import Logbook
 from pipekit.learn.controlroom.presets import LESSON, PRESETS, Preset
 from pipekit.learn.controlroom.screen import CLOCKS, MOST_MICRO_BATCHES, MOST_STAGES, SCHEDULES, Screen
+from pipekit.learn.controlroom.sweep import SweepPanel
 from pipekit.learn.experiment import Experiment, Outcome, Prediction, Settings, Watch
 from pipekit.run import Pipeline
 from pipekit.show import say
@@ -262,6 +263,7 @@ class ControlRoom(show.Panel):
         with self.lock:
             self.screen.label(self.lang, self.view)
             self.forward_only = self.view == "class"
+            show_if(self.screen.toggles["sweeps"], self.view == "engineer")
             self.screen.open_only("more" if self.view == "engineer" else "")
             self._name_entries()
             self.refresh()
@@ -272,6 +274,11 @@ class ControlRoom(show.Panel):
             (self.add_class if on else self.remove_class)(name)
 
     def _toggle(self, key: str, opened: bool) -> None:
+        if opened and key == "sweeps" and not self.screen.drawers[key].children:
+            panel = SweepPanel(self.lang, self.experiment, self.view)
+            for trait in ("lang", "view"):
+                traitlets.dlink((self, trait), (panel, trait))
+            self.screen.drawers[key].children = (panel,)
         if opened:
             self.screen.open_only(key)
         else:

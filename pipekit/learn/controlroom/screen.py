@@ -16,7 +16,7 @@ FACTORS = (1.5, 2.0, 3.0)
 MILLISECONDS = (0.0, 2.0, 5.0, 10.0, 20.0)
 PACES = (0.25, 0.5, 1.0, 2.0)  # seconds a slot in a replay
 CLOCKS = (1.0, 2.0, 4.0, 8.0)  # times slower than the class's own clock
-DRAWERS = ("more", "history", "memory")
+DRAWERS = ("more", "history", "memory", "sweeps")
 
 
 class Screen:
@@ -97,6 +97,7 @@ class Screen:
             ),
             "history": drawer(line(self.go_back, self.sweep), self.table, self.curve),
             "memory": drawer(self.memory),
+            "sweeps": drawer(),  # filled when it is first opened
         }
         self.boxes = (
             line(self.title, line(self.view, self.size, self.wide, self.language), spread=True),
