@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from matplotlib.text import Text
 from PIL import Image
 
 from pipekit import plan, show
-from pipekit.show import fonts
+from pipekit.show import charts, fonts
 
 MEMORY = [plan.DeviceMemory(parameters=40_000, gradients=40_000, activations=100_000.0)] * 4
 
@@ -33,6 +34,89 @@ def test_the_memory_chart_is_a_png_before_and_after_a_run(lang):
     before, after = show.memory_chart(MEMORY, None, lang), show.memory_chart(MEMORY, [100_000] * 4, lang)
     assert size(before) == size(after) == (520, 290)
     assert before != after
+
+
+def line(look=0, measured=(), doubtful=(), name="K=4 GPipe"):
+    """A line of a sweep whose fastest M is 8."""
+    predicted = {m: (plan.formula_bubble(4, m), (m + 3) * (12 / m + 2 * 0.25)) for m in range(1, 33)}
+    marks = ({m: predicted[m] for m in each} for each in (measured, doubtful))
+    return show.Series(name, look, predicted, *marks)
+
+
+def words_of(monkeypatch, series, lang="en"):
+    """Every text of a sweep's charts."""
+    figures = []
+    save = charts._png
+    monkeypatch.setattr(charts, "_png", lambda figure, lang: (figures.append(figure), save(figure, lang))[1])
+    show.sweep_charts(series, "sweep_slots", "where it comes from", lang)
+    monkeypatch.undo()
+    return [text for text in figures[0].findobj(Text) if text.get_text()]
+
+
+@pytest.mark.parametrize("lang", show.LANGUAGES)
+@pytest.mark.parametrize("number", [0, 1, 8])
+def test_sweep_charts_are_as_wide_as_the_room(lang, number):
+    lines = [line(look, [1, 2, 4], [8], f"K={look}") for look in range(number)]
+    width, height = size(show.sweep_charts(lines, "sweep_slots", "source", lang))
+    assert width == 1180 and height < 560
+
+
+def test_a_measured_mark_changes_the_sweep_charts_and_a_doubtful_one_looks_different():
+    drawn = [
+        show.sweep_charts([each], "sweep_slots", "source")
+        for each in (line(), line(0, [4]), line(0, [], [4]))
+    ]
+    assert len(set(drawn)) == 3
+
+
+@pytest.mark.parametrize(
+    ("series", "said"),
+    [
+        (line(), "predicted fastest M=8"),
+        (line(0, [4]), "predicted fastest M=8"),
+        (line(0, [1, 4]), "fastest M=4"),
+        (line(0, [1, 4, 8, 16]), "fastest M=8"),
+        (line(0, [1], [8]), "predicted fastest M=8"),
+    ],
+)
+def test_the_minimum_is_said_and_called_predicted_until_two_points_are_measured(monkeypatch, series, said):
+    assert [t.get_text() for t in words_of(monkeypatch, [series]) if "fastest" in t.get_text()] == [said]
+
+
+def test_with_many_lines_only_the_fastest_one_is_marked(monkeypatch):
+    assert (
+        sum("fastest" in t.get_text() for t in words_of(monkeypatch, [line(look) for look in range(3)])) == 3
+    )
+    assert (
+        sum("fastest" in t.get_text() for t in words_of(monkeypatch, [line(look) for look in range(4)])) == 1
+    )
+
+
+@pytest.mark.parametrize("lang", show.LANGUAGES)
+def test_every_word_of_a_sweeps_charts_is_16_pixels_high_and_inside_the_picture(monkeypatch, lang):
+    names = {
+        "en": "K=8 1F1B erase all, redo +10 ms an op 10 ms a hop",
+        "zh": "K=8 1F1B 最后一份留着 每格活多花10毫秒",
+    }
+    lines = [line(look, [1, 2, 4], [8], names[lang]) for look in range(8)]
+    texts = [text for text in words_of(monkeypatch, lines, lang) if not text.get_text().isdigit()]
+    assert {names[lang], "where it comes from"} <= {text.get_text() for text in texts}
+    for text in texts:
+        assert text.get_fontsize() * charts.DPI / 72 == pytest.approx(16, abs=0.1)
+        box, whole = text.get_window_extent(), text.figure.bbox
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= whole.x1 and box.y1 <= whole.y1, text.get_text()
+
+
+@pytest.mark.parametrize("colour", charts.COLOURS)
+def test_a_line_stands_out_from_white(colour):
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    assert 1.05 / (luminance + 0.05) >= 3  # WCAG 1.4.11
+
+
+def test_lines_are_told_apart_by_their_shape_too():
+    assert len(set(charts.MARKERS)) == len(charts.COLOURS) == len(set(charts.COLOURS))
 
 
 def test_showing_never_loads_pyplot():

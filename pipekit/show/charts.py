@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,7 @@ PLOT, LEGEND_ROW, EDGE = (
     26,
     14,
 )  # pixels: the height of the charts with their labels, of a row of the legend
-LEGEND_COLUMNS = 3
+LONG_NAME = 34  # letters that still fit into a third of the width; a Chinese one counts as two
 # Told apart by shape too; each at least 3:1 against white, and apart for colour-blind eyes in the first five.
 COLOURS = (BLUE, VERMILLION, "#007A5A", "#000000", "#8A3FA0", "#8C6400", "#C2407F", "#6B6B6B")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -151,7 +152,8 @@ def sweep_charts(series: Sequence[Series], time_words: str, source: str, lang: s
     """
     lang = drawn_language(lang)
     handles = _legend(series, lang)
-    legend = math.ceil(len(handles) / LEGEND_COLUMNS) * LEGEND_ROW
+    columns = 3 if max(_length(str(each.get_label())) for each in handles) <= LONG_NAME else 2
+    legend = math.ceil(len(handles) / columns) * LEGEND_ROW
     height = PLOT + legend + LEGEND_ROW + EDGE
     figure = Figure(figsize=(WIDE / DPI, height / DPI), dpi=DPI)
     bottom, tall = (height - PLOT + 62) / height, (PLOT - 62 - 38) / height
@@ -168,7 +170,7 @@ def sweep_charts(series: Sequence[Series], time_words: str, source: str, lang: s
     times.set_ylim(bottom=0)
     _mark_fastest(times, series, lang)
     figure.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0.03, (LEGEND_ROW + EDGE / 2) / height), ncols=LEGEND_COLUMNS,
+        handles=handles, loc="lower left", bbox_to_anchor=(0.03, (LEGEND_ROW + EDGE / 2) / height), ncols=columns,
         frameon=False, borderpad=0, labelspacing=0.3, handlelength=2.2,
     )  # fmt: skip
     figure.text(0.04, EDGE / 2 / height, source, va="bottom")
@@ -228,6 +230,10 @@ def _mark_fastest(axes: Axes, series: Sequence[Series], lang: str) -> None:
 
 def _time_at(series: Series, pieces: int, measured: bool) -> float:
     return (series.measured if measured else series.predicted)[pieces][1]
+
+
+def _length(text: str) -> int:
+    return sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text)
 
 
 def _legend(series: Sequence[Series], lang: str) -> list[Line2D]:
