@@ -38,6 +38,7 @@ LONG_NAME = 34  # letters that still fit into a third of the width; a Chinese on
 COLOURS = (BLUE, VERMILLION, "#007A5A", "#000000", "#8A3FA0", "#8C6400", "#C2407F", "#6B6B6B")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
+SMALLEST_MARK, STEP = 8, 1.2  # points: of the line on top, and how much more each line under it has
 MOST_TICKS = 10  # of M, before only powers of two are named
 
 
@@ -163,8 +164,8 @@ def sweep_charts(series: Sequence[Series], time_words: str, source: str, lang: s
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", color="#DDDDDD", linewidth=1)
         axes.set_axisbelow(True)
-        for each in series:
-            _draw_series(axes, each, part, scale)
+        for index, each in enumerate(series):
+            _draw_series(axes, each, part, scale, above=len(series) - 1 - index)
         _name_pieces(axes, series, lang)
     bubble.set_ylim(0, 100)
     times.set_ylim(bottom=0)
@@ -177,7 +178,8 @@ def sweep_charts(series: Sequence[Series], time_words: str, source: str, lang: s
     return _png(figure, lang)
 
 
-def _draw_series(axes: Axes, series: Series, part: int, scale: float) -> None:
+def _draw_series(axes: Axes, series: Series, part: int, scale: float, above: int) -> None:
+    """A line and its marks; `above` others will lie on it, so its marks are larger: where values are the same, all are seen."""
     colour, marker = series.colour, MARKERS[series.look % len(MARKERS)]
     dashes = DASHES[series.look // len(COLOURS) % len(DASHES)]
     line = sorted(series.predicted)
@@ -187,16 +189,16 @@ def _draw_series(axes: Axes, series: Series, part: int, scale: float) -> None:
     for marks, fill in ((series.measured, colour), (series.doubtful, "white")):
         axes.plot(
             list(marks), [scale * value[part] for value in marks.values()], marker, color=colour,
-            markerfacecolor=fill, markeredgewidth=2, markersize=9, zorder=3,
+            markerfacecolor=fill, markeredgewidth=2, markersize=SMALLEST_MARK + STEP * above, zorder=3,
         )  # fmt: skip
 
 
 def _name_pieces(axes: Axes, series: Sequence[Series], lang: str) -> None:
     """M doubles from tick to tick: the minimum of the time lies at small M, and both its sides are to be seen."""
-    asked = sorted({m for each in series for m in (*each.measured, *each.doubtful)})
-    most = max([2, *(m for each in series for m in (*each.predicted, *asked))])
+    most = max([2, *(m for each in series for m in (*each.predicted, *each.measured, *each.doubtful))])
+    asked = sorted({1, most} | {m for each in series for m in (*each.measured, *each.doubtful)})
     doubled = [2**power for power in range(most.bit_length())]
-    ticks = asked if 1 < len(asked) <= MOST_TICKS and _apart(asked) else doubled
+    ticks = asked if 2 < len(asked) <= MOST_TICKS and _apart(asked) else doubled
     axes.set_xscale("log", base=2)
     axes.set_xlim(0.9, most * 1.12)
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
