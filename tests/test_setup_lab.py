@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -112,6 +113,15 @@ def test_the_terminal_shows_four_short_lines_and_nothing_else(first, places):
     )
 
 
+def test_jupyterlab_finds_its_settings_and_widgets_in_a_folder_with_brackets(first, places):
+    running = lab.running_lab(places)
+    listed = running.ask("/lab/api/settings/")["settings"]
+
+    assert len(listed) > 30  # one a plugin
+    with urllib.request.urlopen(f"{running.address}/lab?token={running.token}") as page:
+        assert "@jupyter-widgets/jupyterlab-manager" in page.read().decode("utf-8")
+
+
 def test_the_front_door_leads_to_the_control_room(first, places):
     running = lab.running_lab(places)
     page = lab.page_of(places, copies.control_room(places, "en"))
@@ -188,7 +198,7 @@ def test_kernels_know_that_start_py_opened_them(monkeypatch, tmp_path):
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/somebody/elses")
     environment = settings.lab_environment(Places(tmp_path), "token")
     assert environment["PIPEKIT_STARTED"] == "1" and environment["PYTHONUTF8"] == "1"
-    assert "JUPYTER_CONFIG_PATH" not in environment
+    assert environment["JUPYTER_CONFIG_PATH"] == ".venv/etc/jupyter"
     assert all(Path(environment[name]).is_relative_to(tmp_path / ".lab") for name in settings.FOLDERS)
 
 
@@ -202,6 +212,8 @@ def test_the_page_opens_alive_and_a_closed_tab_finds_it_again(first, places):
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 720})
+        complaints = []
+        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
         page.goto(url)
         handle = page.locator(".widget-slider .noUi-handle")
         handle.wait_for(timeout=60_000)
@@ -213,6 +225,7 @@ def test_the_page_opens_alive_and_a_closed_tab_finds_it_again(first, places):
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)
         page.close()
+        assert complaints == []
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.goto(url)
         page.locator(".widget-readout", has_text=re.compile("^4$")).wait_for(timeout=60_000)

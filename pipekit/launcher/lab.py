@@ -140,7 +140,8 @@ def app_folders(places: Places) -> list[str]:
     It searches them by patterns, and a bracket in an absolute path would be taken for one: then no widget appears.
     """
     share = f"{places.venv.name}/share/jupyter"
-    return [f"--LabApp.app_dir={share}/lab", f"--LabApp.labextensions_path={share}/labextensions"]
+    folders = {"schemas_dir": "lab/schemas", "labextensions_path": "labextensions"}
+    return [f"--LabApp.{name}={share}/{folder}" for name, folder in folders.items()]
 
 
 def start_server(places: Places, lab: Lab, language: str) -> subprocess.Popen[bytes]:

@@ -30,7 +30,13 @@ def lab_environment(places: Places, token: str) -> dict[str, str]:
     """What JupyterLab and its kernels find in their environment."""
     ours = {name: str(places.lab / folder) for name, folder in FOLDERS.items()}
     rest = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-    more = {"JUPYTER_TOKEN": token, "PIPEKIT_STARTED": "1", "PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
+    more = {
+        "JUPYTER_TOKEN": token,
+        "JUPYTER_CONFIG_PATH": f"{places.venv.name}/etc/jupyter",  # seen from the root, as in lab.app_folders
+        "PIPEKIT_STARTED": "1",
+        "PYTHONUTF8": "1",
+        "PYTHONNOUSERSITE": "1",
+    }
     return {**rest, **ours, **more}
 
 
