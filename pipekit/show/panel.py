@@ -19,6 +19,7 @@ T = TypeVar("T")
 SLICE = 0.05  # seconds between two looks at a run that somebody waits for
 DRAW_EVERY = 0.1  # seconds
 SEND_EVERY = 0.2  # seconds; in the foreground
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Run(Generic[T]):
@@ -276,10 +277,15 @@ class Panel(ipywidgets.VBox):
             self._probe = Probe(self._found_deaf)
             self._probe.start()
 
+    _ipython_display_ = None  # ipywidgets 7 displays by this hook, past the bundle; IPython passes over None
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        # Not the base class's with more in it: in ipywidgets 7 that has none.
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         self._ask_page()
         with self.lock:
-            bundle["image/png"] = base64.b64encode(self.picture_png()).decode("ascii")
-            bundle["text/plain"] = self.picture_text()
-        return bundle
+            return {
+                WIDGET_VIEW: view,
+                "image/png": base64.b64encode(self.picture_png()).decode("ascii"),
+                "text/plain": self.picture_text(),
+            }

@@ -107,3 +107,8 @@ def drawer(*children: ipywidgets.Widget) -> ipywidgets.VBox:
 def show_if(widget: ipywidgets.Widget, shown: bool) -> None:
     """Show or hide a widget."""
     widget.layout.display = None if shown else "none"
+
+
+def pause(play: ipywidgets.Play) -> None:
+    """Halt what plays; ipywidgets 7 writes the trait with an underscore."""
+    setattr(play, "playing" if play.has_trait("playing") else "_playing", False)

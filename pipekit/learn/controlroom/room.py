@@ -19,7 +19,7 @@ from pipekit import plan, show
 from pipekit.errors import Cancelled, PipekitError
 from pipekit.learn.controlroom import pictures, sentences
 from pipekit.learn.controlroom.guess import Guess, complaint, parse
-from pipekit.learn.controlroom.knobs import show_if
+from pipekit.learn.controlroom.knobs import pause, show_if
 from pipekit.learn.controlroom.logbook import Logbook
 from pipekit.learn.controlroom.presets import LESSON, PRESETS, Preset
 from pipekit.learn.controlroom.screen import CLOCKS, MOST_MICRO_BATCHES, MOST_STAGES, SCHEDULES, Screen
@@ -316,7 +316,10 @@ class ControlRoom(show.Panel):
             self._show_words(prediction)
             self._show_cost()
             self._say_status()
-        self._charts.ask()
+        if self.foreground:
+            self._draw_charts()  # what a thread drew would not reach the page
+        else:
+            self._charts.ask()
 
     def _moved(self) -> None:
         """A knob was moved: what the last run had to say is old, and there is something new to guess."""
@@ -444,12 +447,12 @@ class ControlRoom(show.Panel):
     # -- replay
 
     def _rewind(self) -> None:
-        self.screen.play.playing = False
+        pause(self.screen.play)
         self.screen.position.value = 0
 
     def _step(self, by: int) -> None:
         position = self.screen.position
-        self.screen.play.playing = False
+        pause(self.screen.play)
         position.value = min(max(position.value + by, 0), position.max)
 
     def _set_pace(self, change: Any) -> None:
