@@ -402,6 +402,12 @@ def test_causes_are_named_largest_first_and_small_ones_not_at_all():
     assert "mainly because handing over takes time." in texts(outcome_of(mostly_link))[1]
 
 
+def test_what_makes_the_bubble_smaller_is_no_cause_of_a_larger_one():
+    """Overhead on every op makes a slow device less unlike the others."""
+    idle = texts(outcome_of(Settings(slow_device=2, overhead_ms=40.0)), view="engineer")[1]
+    assert "points above" in idle and "overhead" not in idle
+
+
 def test_uneven_pieces_and_recomputing_are_causes():
     assert "mainly because the pieces differ in size." in texts(outcome_of(Settings(num_micro_batches=7)))[1]
     redone = outcome_of(Settings(checkpoint="except_last"))
@@ -513,6 +519,7 @@ def test_batch_norm_is_not_the_same_and_why():
     )
     whole = outcome_of(Settings(batch_norm=True, num_micro_batches=1))
     assert texts(whole)[2].startswith("Same result")
+    assert three(replace(whole, difference=0.2), SLOT, "en")[2].tone == "warn"  # one piece: that's no reason
 
 
 @pytest.mark.parametrize("difference", [0.02, float("nan"), float("inf")])

@@ -131,15 +131,12 @@ class _Asked:
     def _begun(self, op: plan.Op, time: float) -> bool:
         return op in self.spans and self.spans[op].start <= time
 
+    def _done(self, op: plan.Op, time: float) -> bool:
+        return op in self.spans and self.spans[op].end <= time
+
     def _missing(self, op: plan.Op, time: float) -> plan.Op | None:
-        """The op that `op` needs and that is not done yet; of several the one that's done last."""
-        never = float("inf")
-        ends = {
-            each: self.spans[each].end if each in self.spans else never
-            for each in plan.needs(op, self.schedule)
-        }
-        missing = [each for each in ends if ends[each] > time]
-        return max(missing, key=ends.__getitem__, default=None)
+        """What `op` needs and what is not done yet: one thing at most, since its own device is idle."""
+        return next((each for each in plan.needs(op, self.schedule) if not self._done(each, time)), None)
 
     def _all_there(self, op: plan.Op, time: float) -> Reason:
         """All that `op` needs is done: its message is under way, or the computer was late."""
