@@ -7,6 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from pipekit.show import say
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -64,17 +66,41 @@ def test_code_is_the_same_in_both_languages(name):
     assert zh == en
 
 
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def spoiled(notebook):
+    """The cell that the tests below spoil: the one whose output is the panel's."""
+    return code_cells(notebook)[0]
+
+
 @pytest.mark.parametrize(("name", "lang"), EVERY)
-def test_a_panel_left_a_picture_and_words(name, lang):
-    panel = committed(name, lang).cells[1].outputs[0]["data"]
+def test_a_panel_left_a_picture_and_the_line_that_says_how_to_bring_it_alive(name, lang):
+    panel = spoiled(committed(name, lang)).outputs[0]["data"]
     assert panel["image/png"]
-    assert "F0 F1 F2 F3" in panel["text/plain"]
+    assert panel["text/plain"].endswith(say("still_line", lang))
+
+
+@pytest.mark.parametrize("lang", build.LANGUAGES)
+def test_the_first_steps_left_a_picture_of_a_run_that_was_measured(lang):
+    cells = code_cells(committed("first-steps", lang))
+    (drawn,) = [cell for cell in cells if cell.source == "room.picture()"]
+    assert drawn.outputs[0]["data"]["image/png"]
+    (ran,) = [cell for cell in cells if cell.source.startswith("outcome = room.run()")]
+    assert "<gpipe K=4 M=4: bubble 4" in ran.outputs[0]["data"]["text/plain"]
+
+
+@pytest.mark.parametrize("lang", build.LANGUAGES)
+def test_the_control_room_is_one_cell(lang):
+    (cell,) = committed("control-room", lang).cells
+    assert f'ControlRoom(lang="{lang}")' in cell.source
 
 
 @pytest.mark.parametrize(("name", "lang"), EVERY)
 def test_cells_are_short(name, lang):
     lengths = sorted(
-        len(cell.source.splitlines()) for cell in committed(name, lang).cells if cell.cell_type == "code"
+        len([line for line in cell.source.splitlines() if line]) for cell in code_cells(committed(name, lang))
     )
     assert lengths[-1] <= 6 and lengths[len(lengths) // 2] <= 3
 
@@ -88,36 +114,36 @@ def test_no_notebook_names_the_machine_it_was_built_on(name, lang):
 
 def test_a_cell_that_was_never_executed_is_found(copy):
     def spoil(notebook):
-        notebook.cells[1].execution_count = None
+        spoiled(notebook).execution_count = None
 
     assert copy(spoil) == ["en/control-room.ipynb: not executed once, in order"]
 
 
 def test_a_saved_widget_view_is_found(copy):
     def spoil(notebook):
-        notebook.cells[1].outputs[0]["data"][build.WIDGET_VIEW] = {"model_id": "0"}
+        spoiled(notebook).outputs[0]["data"][build.WIDGET_VIEW] = {"model_id": "0"}
 
     assert len(copy(spoil)) == 1
 
 
 def test_an_error_is_found(copy):
     def spoil(notebook):
-        notebook.cells[1].outputs.append(nbformat.v4.new_output("error", ename="E", evalue="", traceback=[]))
+        spoiled(notebook).outputs.append(nbformat.v4.new_output("error", ename="E", evalue="", traceback=[]))
 
     assert copy(spoil) == ["en/control-room.ipynb: a cell failed"]
 
 
 def test_a_changed_cell_is_found(copy):
     def spoil(notebook):
-        notebook.cells[1].source += "\n1 + 1"
+        spoiled(notebook).source += "\n1 + 1"
 
     assert "cells differ" in copy(spoil)[0]
 
 
 def test_a_checked_cell_without_output_is_found(copy):
     def spoil(notebook):
-        for cell in notebook.cells:
+        for cell in code_cells(notebook):
             if "nbval-check-output" in cell.metadata.get("tags", []):
                 cell.outputs = []
 
-    assert "has none" in copy(spoil)[0]
+    assert copy(spoil, "first-steps") == ["en/first-steps.ipynb: a cell whose output is checked has none"]
