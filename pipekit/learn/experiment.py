@@ -232,7 +232,12 @@ class Experiment:
         shape = self.shape(settings)
         sizes = plan.micro_batch_sizes(self.batch_size, schedule.num_micro_batches)
         timeline = plan.simulate(schedule, self._costs(settings, schedule), sizes)
-        timeline = replace(timeline, devices=self._declared(settings).label())
+        on = (
+            f"{settings.num_stages} predicted devices"
+            if settings.real_time
+            else self._declared(settings).label()
+        )
+        timeline = replace(timeline, devices=on)
         formula = plan.formula_bubble(schedule.num_devices, schedule.num_micro_batches)
         memory = None if shape is None else plan.predict_memory(schedule, shape, sizes)
         return Prediction(timeline, memory, formula)

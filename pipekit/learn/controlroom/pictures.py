@@ -299,7 +299,10 @@ def figures(
     total = prediction.timeline.num_devices
     bubbles = ["–" if t.source == "shared" else f"{plan.bubble_fraction(t):.1%}" for t in timelines]
     slots = [say("slots", lang, view, count=each.makespan / slot) for each in timelines]
-    busy = [say("busy", lang, view, count=plan.busy_devices(each), total=total) for each in timelines]
+    busy = [
+        "–" if t.source == "shared" else say("busy", lang, view, count=plan.busy_devices(t), total=total)
+        for t in timelines
+    ]
     rows = [
         [say("figure_bubble", lang, view), f"{prediction.formula:.1%}", *bubbles],
         [say("figure_makespan", lang, view), "", *slots],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import ipywidgets
@@ -136,7 +136,10 @@ class ControlRoom(show.Panel):
 
     @property
     def slot(self) -> float:
-        """Seconds of a slot."""
+        """Seconds of a slot; in real time what a quarter of the uncut mini-batch was measured to take forward."""
+        outcome = self.outcome
+        if self.real_time and outcome is not None and outcome.uncut is not None:
+            return outcome.uncut.timeline.only("F").makespan / (4 * self.num_stages)
         return self.experiment.slot_of(self.settings)
 
     @property
@@ -307,7 +310,7 @@ class ControlRoom(show.Panel):
         with self.lock:
             self._usable(self.current is None or self.current.done)
             try:
-                prediction = self.experiment.predict(self.settings)
+                prediction = self._predict(self.settings)
             except PipekitError as error:
                 self._cannot(error)
                 return
@@ -346,9 +349,18 @@ class ControlRoom(show.Panel):
         settings, outcome, slot = self.settings, self.outcome, self.slot
         live = self._live if self._live.settings == settings.key() else None
         return pictures.parts(
-            settings, self.experiment.predict, outcome, None if live is None else live.timeline,
+            settings, self._predict, outcome, None if live is None else live.timeline,
             slot, self.may_see, self.in_view, self.lang, self.view,
         )  # fmt: skip
+
+    def _predict(self, settings: Settings) -> Prediction:
+        """What should happen; in real time only the shape is known, so it is drawn in measured slots."""
+        prediction = self.experiment.predict(settings)
+        if not self.real_time:
+            return prediction
+        spans, longer = prediction.timeline.spans, self.slot / self.experiment.slot_of(settings)
+        scaled = plan.Spans(spans.codes, spans.devices, spans.starts * longer, spans.ends * longer)
+        return replace(prediction, timeline=replace(prediction.timeline, spans=scaled))
 
     def _slots(self, timeline: plan.Timeline) -> float:
         """How many slots of a timeline are in view."""
@@ -356,7 +368,7 @@ class ControlRoom(show.Panel):
 
     def _least(self) -> float:
         """Slots that the axis has at least: those of the uncut mini-batch, which a class is told."""
-        return round(self._slots(self.experiment.predict(self.settings.uncut()).timeline), 6)
+        return round(self._slots(self._predict(self.settings.uncut()).timeline), 6)
 
     def _grid(self, column: int = 0) -> Image.Image:
         return pictures.paint(self._parts(), self.slot, self.lang, self.view, self._least(), column)
@@ -416,10 +428,10 @@ class ControlRoom(show.Panel):
             settings, outcomes = self.settings, list(self.logbook.outcomes.values())
             entries, seen = list(self.logbook.entries), self.may_see
         try:
-            prediction, family = self.experiment.predict(settings), self.experiment.family(settings)
+            prediction, family = self._predict(settings), self.experiment.family(settings)
         except PipekitError:
             return  # `refresh` has said it
-        most = self.experiment.predict(settings.kept())
+        most = self._predict(settings.kept())
         outcome = self.logbook.outcome(settings)
         memory = pictures.memory(prediction if seen else None, most, outcome, self.lang, self.view)
         curve = pictures.curve(settings, family if seen else {}, outcomes, self.lang)
