@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from setup_folder import commit_notebook, notebook
+from setup_folder import commit_notebook, copy_of_pipekit, notebook
 
 from pipekit.launcher import checks, copies, environment, words
 from pipekit.launcher.main import parse
@@ -342,6 +342,29 @@ def test_a_break_off_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no"):
         copies.write_whole(path, "new")
     assert path.read_text(encoding="utf-8") == "old" and list(tmp_path.iterdir()) == [path]
+
+
+# Awkward folders
+
+
+def test_a_copy_under_a_long_path_with_chinese_spaces_and_brackets_trains_and_says_what_start_py_can(
+    tmp_path,
+):
+    deep = tmp_path / "课 堂 (新) [1]"
+    root = copy_of_pipekit(deep / ("x" * (199 - len(str(deep)))))
+    assert len(str(root)) == 200
+    for command in (["-m", "pipekit", "run", "--stages", "2", "--steps", "1"], ["start.py", "--help"]):
+        answer = subprocess.run(
+            [sys.executable, *command],
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "gbk"},
+            capture_output=True,
+        )
+        assert answer.returncode == 0, answer.stderr.decode("gbk", "replace")
+        assert any(
+            word in answer.stdout
+            for word in (b"gradients", b"afresh", "梯度".encode("gbk"), "结果".encode("gbk"))
+        )
 
 
 # What is written down

@@ -348,6 +348,16 @@ def test_an_interrupted_installation_says_how_to_go_on_and_does_go_on(root, monk
 
 
 @posix
+def test_new_pins_are_installed_with_the_extras_that_were_there(root, monkeypatch):
+    monkeypatch.setattr(environment, "make_venv", lambda places: None)
+    fake_python(root)
+    Places(root).stamp.write_text("old-pins\nlab\ntest\n", encoding="utf-8")
+    assert main(root, ["setup"]) == 0
+    assert calls(root)[-2].endswith("-e .[lab,test]")
+    assert Places(root).stamp.read_text(encoding="utf-8").split()[1:] == ["lab", "test"]
+
+
+@posix
 def test_pip_is_told_where_to_look_and_its_own_settings_are_left_alone(root, monkeypatch):
     monkeypatch.setattr(environment, "make_venv", lambda places: None)
     monkeypatch.setattr(environment, "wants_cpu_build", lambda: True)

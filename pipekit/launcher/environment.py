@@ -86,12 +86,17 @@ def fingerprint(root: Path, python: str) -> str:
     return digest.hexdigest()
 
 
+def stamped(places: Places) -> list[str]:
+    """What the complete `.venv` that is there was made from and the extras it has; empty if there is none."""
+    if not (places.python.exists() and places.stamp.is_file()):
+        return []
+    return places.stamp.read_text(encoding="utf-8").split()
+
+
 def is_prepared(places: Places, expected: str, extras: Iterable[str]) -> bool:
     """Whether `.venv` is there, was made from the present pins, and has the extras that are wanted."""
-    if not (places.python.exists() and places.stamp.is_file()):
-        return False
-    made_from, *made_with = places.stamp.read_text(encoding="utf-8").split()
-    return made_from == expected and set(extras) <= set(made_with)
+    stamp = stamped(places)
+    return stamp[:1] == [expected] and set(extras) <= set(stamp[1:])
 
 
 def prepare(places: Places, voice: Voice, sources: Sources, extras: list[str]) -> None:
@@ -101,6 +106,7 @@ def prepare(places: Places, voice: Voice, sources: Sources, extras: list[str]) -
         return
     started = time.monotonic()
     resumed = places.unfinished.exists()
+    extras = sorted({*extras, *stamped(places)[1:]})  # what was there stays there
     check_wheels(sources.wheels)
     check_path(places.root)
     if not places.venv.exists():
