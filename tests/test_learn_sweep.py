@@ -12,9 +12,8 @@ from torch import nn
 
 from pipekit import plan, run
 from pipekit.errors import Cancelled, FileError, PlacementError, ScheduleError, StageError, SweepError
-from pipekit.learn import Experiment, Settings, mlp, sweeping
+from pipekit.learn import Experiment, Settings, SweepPanel, mlp, sweeping
 from pipekit.learn.controlroom import sweep_pictures
-from pipekit.learn.controlroom.sweep import SweepPanel
 from pipekit.learn.experiment import Watch
 from pipekit.show import LANGUAGES, say
 
@@ -342,7 +341,10 @@ def test_boxes_and_lists_say_the_same(make):
     panel = make()
     panel.policy_boxes["always"].value = True
     assert panel.policies == ["never", "always"]
+    seen = []
+    panel.observe(lambda change: seen.append(change["new"]), "policies")
     panel.policies = ["except_last"]
+    assert seen == [["except_last"]]
     assert [each.value for each in panel.policy_boxes.values()] == [False, True, False]
     panel.policy_boxes["except_last"].value = False
     assert panel.start_button.disabled and "0 checkpoint policies" in panel.status.value

@@ -1,6 +1,6 @@
 """Learn it: real data, small real models, and the control room that predicts, trains and measures."""
 
-from pipekit.learn.controlroom import ControlRoom
+from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.models import accuracy, convnet, mlp, train
@@ -11,6 +11,7 @@ __all__ = [
     "Experiment",
     "Outcome",
     "Settings",
+    "SweepPanel",
     "accuracy",
     "convnet",
     "digits",

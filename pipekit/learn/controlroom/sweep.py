@@ -169,7 +169,7 @@ class SweepPanel(show.Panel):
     # -- widgets
 
     def _make_widgets(self) -> None:
-        text, short = {"width": "330px"}, {"width": "270px"}
+        text, short = {"width": "300px"}, {"width": "260px"}  # all four on one line
         style = {"description_width": "initial"}
         self.title = ipywidgets.HTML()
         self.language = ipywidgets.ToggleButtons(
