@@ -86,7 +86,9 @@ def first(places, home):
         with contextlib.suppress(OSError):  # somebody else has it: just as well
             taken.bind(("127.0.0.1", lab.FIRST_PORT))
             taken.listen()
-        start = Start(places.root, home, "--lang", "en")
+        start = Start(
+            places.root, home, "--lang", "en", http_proxy="http://127.0.0.1:9"
+        )  # not for what is here
         try:
             start.until("Ctrl-C")
             yield start

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -113,4 +114,5 @@ def go_on_in_venv(places: Places, arguments: list[str]) -> int:
     environment = {**os.environ, "PYTHONUTF8": "1"}
     if os.name != "nt":
         os.execve(command[0], command, environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the child, which says what it does about it
     return subprocess.call(command, env=environment)
