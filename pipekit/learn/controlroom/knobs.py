@@ -17,13 +17,14 @@ class Stepper(ipywidgets.HBox):
     value = traitlets.Int()
 
     def __init__(self, low: int, high: int) -> None:
-        self.label, self.unit = ipywidgets.HTML(), ipywidgets.HTML()
+        self.label, self.unit = html(), html()
         self.field = ipywidgets.BoundedIntText(
-            min=low, max=high, value=low, continuous_update=True, layout={"width": "58px"}
+            min=low, max=high, value=low, continuous_update=True, layout={"width": "52px"}
         )
         self.less, self.more = button("◀"), button("▶")
         super().__init__([self.label, self.less, self.field, self.more, self.unit])
         self.add_class("pipekit-line")
+        self.add_class("pipekit-stepper")
         self.value = low
         traitlets.link((self, "value"), (self.field, "value"))
         self.less.on_click(lambda _: self._step(-1))
@@ -35,6 +36,7 @@ class Stepper(ipywidgets.HBox):
     def name(self, label: str, unit: str = "") -> None:
         """What stands before and after it; the arrows say the same to a screen reader."""
         self.label.value, self.unit.value = label, unit
+        self.field.tooltip = label
         self.less.tooltip, self.more.tooltip = f"{label} -1", f"{label} +1"
 
     @property
@@ -55,7 +57,7 @@ class Menu(ipywidgets.HBox):
 
     def __init__(self, values: Sequence[Any], width: str) -> None:
         self.values = tuple(values)
-        self.label = ipywidgets.HTML()
+        self.label = html()
         self.field = ipywidgets.Dropdown(options=self.values, value=self.values[0], layout={"width": width})
         super().__init__([self.label, self.field])
         self.add_class("pipekit-line")
@@ -64,7 +66,7 @@ class Menu(ipywidgets.HBox):
 
     def name(self, label: str, words: Sequence[str]) -> None:
         """Its label, and a word for each value."""
-        self.label.value = label
+        self.label.value = self.field.tooltip = label
         self._link.unlink()  # new options select the first one: that's no choice of the learner's
         self.field.options = list(zip(words, self.values, strict=True))
         self._link.link()
@@ -83,6 +85,13 @@ class Menu(ipywidgets.HBox):
         self.field.disabled = resting
 
 
+def html() -> ipywidgets.HTML:
+    """Words; nothing shows when a mouse rests on them (without a tooltip a page would say "null")."""
+    words = ipywidgets.HTML()
+    words.tooltip = ""
+    return words
+
+
 def button(words: str = "", **traits: Any) -> ipywidgets.Button:
     """A button as wide as its words."""
     return ipywidgets.Button(description=words, tooltip=words, layout={"width": "auto"}, **traits)
@@ -97,10 +106,16 @@ def line(*children: ipywidgets.Widget, spread: bool = False) -> ipywidgets.HBox:
     return box
 
 
-def drawer(*children: ipywidgets.Widget) -> ipywidgets.VBox:
-    """A box that a button opens and closes; it begins closed."""
+def drawer(*children: ipywidgets.Widget, tall: bool = False) -> ipywidgets.VBox:
+    """A box that a button opens and closes; it begins closed.
+
+    Args:
+        tall: on a full window it takes the place of the grids, so that all of it is seen at once.
+    """
     box = ipywidgets.VBox(list(children), layout={"display": "none"})
     box.add_class("pipekit-drawer")
+    if tall:
+        box.add_class("pipekit-tall")
     return box
 
 

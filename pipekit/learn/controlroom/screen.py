@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipywidgets
 
 from pipekit import plan, show
-from pipekit.learn.controlroom.knobs import Menu, Stepper, button, drawer, line, show_if
+from pipekit.learn.controlroom.knobs import Menu, Stepper, button, drawer, html, line, show_if
 from pipekit.learn.controlroom.presets import PRESETS
 from pipekit.learn.controlroom.style import STYLE
 from pipekit.show import say
@@ -23,7 +23,6 @@ class Screen:
     """Every widget of the room, by name."""
 
     def __init__(self) -> None:
-        html, image = ipywidgets.HTML, lambda: ipywidgets.Image(format="png")
         # head
         self.title = html()
         self.view = Menu(("class", "engineer"), "110px")
@@ -35,7 +34,7 @@ class Screen:
         # knobs
         self.stages = Stepper(1, MOST_STAGES)
         self.pieces = Stepper(1, MOST_MICRO_BATCHES)
-        self.checkpoint = Menu(plan.CHECKPOINTS, "160px")
+        self.checkpoint = Menu(plan.CHECKPOINTS, "145px")
         self.schedule = Menu(SCHEDULES, "150px")
         self.train, self.stop = button(button_style="primary"), button(disabled=True)
         # guess, or how far the run is
@@ -47,7 +46,7 @@ class Screen:
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "150px"})
         self.status = html()
         # pictures and words
-        self.grid, self.memory, self.curve = image(), image(), image()
+        self.grid, self.memory, self.curve = (ipywidgets.Image(format="png") for _ in range(3))
         self.idle = html()
         self.position = ipywidgets.IntSlider(min=0, max=1, readout=False, layout={"width": "150px"})
         self.play = ipywidgets.Play(min=0, max=1, interval=500, show_repeat=False)
@@ -68,10 +67,11 @@ class Screen:
         self.batch_norm, self.real_time = (
             ipywidgets.Checkbox(indent=False, layout={"width": "auto"}) for _ in range(2)
         )
-        self.clock = Menu(CLOCKS, "90px")
+        self.clock = Menu(CLOCKS, "140px")
         self.slower = button(button_style="warning")
         self.sweep = button()
         self.table = html()
+        self.table.layout.align_self = "flex-start"
         self.go_back = Menu((-1,), "220px")
         self.saved = html()
         self._arrange()
@@ -83,6 +83,7 @@ class Screen:
         )  # fmt: skip
         self.guess_box.add_class("pipekit-ask")
         self.progress_box = line(self.bar, self.status)
+        self.progress_box.add_class("pipekit-progress")
         self.stage = ipywidgets.Box([self.grid, self.idle])
         self.stage.add_class("pipekit-stage")
         self.replay_box = line(
@@ -95,9 +96,9 @@ class Screen:
                 line(self.slow_device, self.slow_factor, self.overhead, self.latency),
                 line(self.clock, self.batch_norm, self.real_time),
             ),
-            "history": drawer(line(self.go_back, self.sweep), self.table, self.curve),
-            "memory": drawer(self.memory),
-            "sweeps": drawer(),  # filled when it is first opened
+            "history": drawer(line(self.go_back, self.sweep), line(self.table, self.curve), tall=True),
+            "memory": drawer(self.memory, tall=True),
+            "sweeps": drawer(tall=True),  # filled when it is first opened
         }
         self.boxes = (
             line(self.title, line(self.view, self.size, self.wide, self.language), spread=True),
@@ -173,8 +174,13 @@ class Screen:
         for menu, key in ((self.overhead, "overhead_ms"), (self.latency, "latency_ms")):
             menu.name(words(key), [f"{ms:g} ms" for ms in MILLISECONDS])
         self.clock.name(words("clock"), [words("times_slower", times=clock) for clock in CLOCKS])
-        self.batch_norm.description = words("batch_norm")
-        self.real_time.description = words("real_time")
+        for widget, key in ((self.batch_norm, "batch_norm"), (self.real_time, "real_time")):
+            widget.description = widget.tooltip = words(key)
+        for widget, key in (
+            (self.guess_slots, "slots_asked"), (self.guess_percent, "guess_percent"), (self.bar, "progress"),
+            (self.position, "replay_slider"), (self.language, "language"),
+        ):  # fmt: skip
+            widget.tooltip = words(key)
 
     def open_only(self, key: str) -> None:
         """Open this drawer and close the others; "" closes all."""

@@ -2,12 +2,13 @@
 
 WIDTH = 1180  # pixels of the panel; its pictures are as wide
 ROW = 24  # pixels of a device's row, with four devices
-ROWS = 4 * ROW  # pixels of a grid's rows; more devices share them
+ROWS = 5 * ROW  # pixels of a grid's rows at most; more than five devices share them
 
 STYLE = f"""<style>
 .pipekit-room {{ --jp-widgets-font-size: 18px; --jp-widgets-inline-height: 30px; width: {WIDTH}px; max-width: 100%;
   font-size: 18px; line-height: 1.3; overflow: hidden; padding: 0 2px; box-sizing: border-box; }}
 .pipekit-room.pipekit-normal {{ --jp-widgets-font-size: 15px; font-size: 15px; }}
+.pipekit-room > * {{ flex: none; }}
 .pipekit-room .widget-hbox, .pipekit-room .widget-vbox {{ overflow: visible; }}
 .pipekit-room .widget-html, .pipekit-room .jupyter-widgets {{ margin: 0 2px; }}
 .pipekit-room .widget-html {{ height: auto; min-height: 0; }}
@@ -15,9 +16,13 @@ STYLE = f"""<style>
   font-size: inherit; line-height: 1.3; }}
 .pipekit-room button, .pipekit-room select, .pipekit-room input {{ font-size: inherit; height: 30px; line-height: 28px; }}
 .pipekit-room button {{ width: auto; padding: 0 9px; }}
+.pipekit-room .pipekit-stepper button {{ padding: 0 6px; }}
+.pipekit-room .widget-play {{ width: auto; }}
+.pipekit-room .widget-play button {{ width: 44px; }}
+.pipekit-room .widget-checkbox, .pipekit-room .widget-label-basic {{ display: flex; align-items: center; gap: 4px; }}
 .pipekit-room :is(button, select, input, [tabindex]):focus-visible {{ outline: 3px solid #D55E00; outline-offset: 1px; }}
 .pipekit-room button.mod-primary {{ background: #005A8C; color: white; }}
-.pipekit-room button:disabled, .pipekit-room select:disabled, .pipekit-room input:disabled {{ opacity: 0.55; }}
+.pipekit-room button:disabled, .pipekit-room select:disabled, .pipekit-room input:disabled {{ opacity: 0.7; }}
 .pipekit-room input[type=number], .pipekit-room input[type=text] {{ text-align: center; }}
 .pipekit-room img {{ max-width: 100%; height: auto; flex: none; align-self: flex-start; margin: 0; display: block; }}
 .pipekit-room .pipekit-line {{ align-items: center; flex-flow: row wrap; gap: 2px 4px; min-height: 34px; }}
@@ -37,7 +42,7 @@ STYLE = f"""<style>
 .pipekit-room .pipekit-figures td:first-child {{ text-align: left; }}
 .pipekit-room .pipekit-figures td:last-child {{ font-weight: bold; }}
 .pipekit-room .pipekit-figures .pipekit-big {{ font-size: 26px; font-weight: bold; }}
-.pipekit-room .pipekit-row {{ display: flex; gap: 6px 22px; align-items: baseline; flex-wrap: wrap;
+.pipekit-room .pipekit-row {{ display: flex; gap: 2px 14px; align-items: baseline; flex-wrap: wrap;
   border-top: 1px solid #ccc; border-bottom: 1px solid #ccc; padding: 1px 0; }}
 .pipekit-room .pipekit-row b {{ font-size: 26px; }}
 .pipekit-room .pipekit-warn {{ background: #FFE9B8; color: #3D2B00; }}
@@ -46,5 +51,10 @@ STYLE = f"""<style>
 .pipekit-room .pipekit-small {{ font-size: 15px; }}
 .pipekit-room.pipekit-wide {{ position: fixed; inset: 0; z-index: 100000; width: 100vw; max-width: none; height: 100vh;
   overflow: auto; background: white; color: #1a1a1a; padding: 2px max(4px, calc((100vw - {WIDTH}px) / 2)); }}
+.pipekit-wide:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-progress[style*="none"]) > .pipekit-stage {{
+  display: none; }}
 .lm-Widget:has(.pipekit-wide) {{ contain: none !important; z-index: 100000 !important; }}
+body:has(.pipekit-wide) > :not(.jp-Dialog) {{ visibility: hidden; }}
+.pipekit-room.pipekit-wide {{ visibility: visible; }}
+body:has(.pipekit-wide) > .jp-Dialog {{ z-index: 200000; }}
 </style>"""
