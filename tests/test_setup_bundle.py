@@ -1,5 +1,6 @@
 """A folder for a USB stick: what another machine needs, and really installed from without a network."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -87,6 +88,17 @@ def test_what_is_private_or_made_here_does_not_go_onto_the_stick(tmp_path):
     names += [".mypy_cache", "__pycache__", ".ipynb_checkpoints"]
     kept = ["start.py", "启动.bat", "notebooks", "pipekit", ".gitignore"]
     assert set(names + kept) - set(bundle.LEFT_OUT(str(tmp_path), names + kept)) == set(kept)
+
+
+def test_a_bundle_inside_the_folder_it_is_made_from_does_not_hold_itself(tmp_path, monkeypatch):
+    root = copy_of_pipekit(tmp_path / "here")
+    (root / "usb").mkdir()
+    monkeypatch.setattr(bundle, "download", lambda pip, target, python, wheels: None)
+    pip = Pip(Places(root), Voice("en"), Sources())
+    made = bundle.make_bundle(pip, "windows", "3.12", root / "usb")
+    label = (made / "wheels" / "bundle.json").read_text(encoding="utf-8")
+    assert json.loads(label) == {"platform": "windows", "python": "3.12"}
+    assert (made / "start.py").is_file() and not (made / "usb").exists()
 
 
 def may_unshare() -> bool:

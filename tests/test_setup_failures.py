@@ -413,6 +413,9 @@ def test_a_bundle_never_goes_into_a_folder_that_holds_something(root, tmp_path):
     with pytest.raises(SetupError) as caught:
         bundle.make_bundle(Pip(Places(root), Voice("en"), Sources()), "linux", "3.12", tmp_path / "full")
     assert caught.value.key == "bundle_exists"
+    with pytest.raises(SetupError) as wrong:
+        bundle.make_bundle(Pip(Places(root), Voice("en"), Sources()), "linux", "latest", tmp_path / "new")
+    assert wrong.value.key == "bundle_python" and "like 3.12, not latest" in wrong.value.text("en")
     assert all("--into" in caught.value.text(language) for language in ("zh", "en"))
 
 
@@ -432,7 +435,7 @@ def test_every_failure_is_injected_somewhere():
     here = (Path(__file__)).read_text(encoding="utf-8")
     elsewhere = {"lab_ended", "lab_silent", "no_port"}
     named = set(PIP_SAYS) | elsewhere | {"venv_failed", "wheels_unfit", "constraints", "torch_broken"}
-    named |= {key for key in ("no_venv", "no_pip", "bundle_exists") if f'"{key}"' in here} | {
-        "foreign_pipekit"
-    }
+    named |= {
+        key for key in ("no_venv", "no_pip", "bundle_exists", "bundle_python") if f'"{key}"' in here
+    } | {"foreign_pipekit"}
     assert named == set(words.FAILURES)

@@ -28,6 +28,7 @@ from pipekit.launcher.words import SetupError, Voice
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the prepared folder borrows packages by a symlink")
 CHROMIUM = os.environ.get("PIPEKIT_CHROMIUM") or shutil.which("chromium")
 VOICE = Voice("en")
+CONFIGURATIONS = {"jupyter_server_config.py", "jupyter_lab_config.py"}
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\S*\?token=([0-9a-f]{12})\n")
 
 
@@ -68,7 +69,7 @@ def home(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     (home / ".jupyter").mkdir()
     loud = f"open({str(home / 'was-read')!r}, 'w').close()"
-    for name in ("jupyter_server_config.py", "jupyter_lab_config.py"):
+    for name in CONFIGURATIONS:
         (home / ".jupyter" / name).write_text(loud, encoding="utf-8")
     return home
 
@@ -143,12 +144,9 @@ def test_the_panel_was_run_and_trusted_with_its_code_folded_and_nothing_after_it
 
 def test_nobody_elses_jupyter_is_read_or_written(first, places, home):
     assert not (home / "was-read").exists()
-    assert {path.name for path in home.iterdir() if not path.name.startswith("output")} <= {
-        ".jupyter",
-        ".cache",
-        ".config",
-    }
-    assert [path.name for path in (home / ".jupyter").iterdir()] and (places.lab / "runtime").is_dir()
+    assert {path.name for path in (home / ".jupyter").iterdir()} == CONFIGURATIONS
+    assert not any((home / name).exists() for name in (".ipython", ".local/share/jupyter"))
+    assert (places.lab / "runtime").is_dir() and (places.lab / "ipython").is_dir()
 
 
 def test_the_state_is_for_its_owners_eyes(first, places):

@@ -4,6 +4,7 @@ import json
 import platform
 import re
 import shutil
+from collections.abc import Callable
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -53,13 +54,15 @@ def make_bundle(pip: Pip, target: str, python: str, folder: Path) -> Path:
         python: the other machine's Python, for example `3.12`.
         folder: where to; must be empty or not there.
     """
-    root = pip.places.root
+    root, folder = pip.places.root, folder.resolve()
+    if not re.fullmatch(r"3\.\d+", python):
+        raise SetupError("bundle_python", asked=python)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError("bundle_exists", folder=folder)
     wheels = pip.places.lab / "bundle" / f"{target}-{python}"  # a break-off is gone on with from here
     wheels.mkdir(parents=True, exist_ok=True)
     download(pip, target, python, wheels)
-    shutil.copytree(root, folder, ignore=LEFT_OUT, dirs_exist_ok=True)
+    shutil.copytree(root, folder, ignore=all_but(folder), dirs_exist_ok=True)
     shutil.move(wheels, folder / "wheels")
     label = {"platform": target, "python": python}
     (folder / "wheels" / "bundle.json").write_text(json.dumps(label), encoding="utf-8")
@@ -73,6 +76,15 @@ def make_bundle(pip: Pip, target: str, python: str, folder: Path) -> Path:
         opener=OPENERS[target],
     )
     return folder
+
+
+def all_but(folder: Path) -> Callable[[str, list[str]], set[str]]:
+    """What copying leaves out: what is private or made here, and the new folder, should it lie inside."""
+
+    def ignored(directory: str, names: list[str]) -> set[str]:
+        return {*LEFT_OUT(directory, names), *(name for name in names if Path(directory, name) == folder)}
+
+    return ignored
 
 
 def download(pip: Pip, target: str, python: str, wheels: Path) -> None:

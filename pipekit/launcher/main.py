@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from . import bundle, checks, lab
@@ -102,7 +103,8 @@ def go(
     if options.command == "bundle":
         target, python = options.platform or bundle.this_platform(), options.python or python_series()
         folder = options.into or places.root / "dist" / f"pipekit-{target}-{python}"
-        bundle.make_bundle(Pip(places, voice, sources), target, python, folder)
+        from_network = Pip(places, voice, replace(sources, wheels=None))
+        bundle.make_bundle(from_network, target, python, folder)
         return 0
     check_foreign_pipekit(places)
     return lab.open_lab(places, voice, options.lang, start_afresh=options.command == "afresh")

@@ -206,6 +206,10 @@ FAILURES = {
         "zh": "端口 {first} 到 {last} 都被占用了。关掉几个 JupyterLab，再来一次。",
         "en": "Ports {first} to {last} are all taken. Close a JupyterLab and start again.",
     },
+    "bundle_python": {
+        "zh": "--python 要写成 3.12 这样的版本，而不是 {asked}。先看目标电脑上装的是哪一个 Python。",
+        "en": "--python takes a version like 3.12, not {asked}. See which Python the other machine has.",
+    },
     "bundle_exists": {
         "zh": "{folder} 已经有东西了。先把它移走，或者用 --into 换一个文件夹。",
         "en": "{folder} is there already and not empty. Move it away, or name another folder with --into.",
