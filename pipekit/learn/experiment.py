@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -255,8 +256,11 @@ class Experiment:
         """Bytes of the model cut into that many stages, looked at once; None for a model that fails being looked at."""
         key = (settings.num_stages, settings.batch_norm)
         if key not in self._shapes:
-            stages = run.partition(self.model_of(settings), settings.num_stages)
+            model = self.model_of(settings)
+            run.partition(model, settings.num_stages)  # says so where it can't be cut that way
             try:
+                # A copy: being looked at swaps weights, and another thread may look or train at the same time.
+                stages = run.partition(deepcopy(model), settings.num_stages)
                 self._shapes[key] = run.inspect(stages, self.batch, loss=self.loss, target=self.target)
             except Exception:  # a learner's own model may raise anything; training will say what
                 self._shapes[key] = None
