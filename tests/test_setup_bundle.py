@@ -109,17 +109,24 @@ def may_unshare() -> bool:
     )
 
 
+@pytest.fixture
+def room(tmp_path):
+    """A folder whose gigabytes go when the test is over."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="makes and installs a bundle for Linux")
 @pytest.mark.skipif(
     not may_unshare(), reason="`unshare -n` is not permitted here: no way to cut the network off"
 )
-def test_a_bundle_is_installed_and_trains_without_a_network_in_a_deep_chinese_folder(tmp_path):
-    source = prepared_folder(tmp_path / "source")
-    deep = tmp_path / "课 堂 (新) [1]"
+def test_a_bundle_is_installed_and_trains_without_a_network_in_a_deep_chinese_folder(room):
+    source = prepared_folder(room / "source")
+    deep = room / "课 堂 (新) [1]"
     folder = deep / ("x" * (PATH_LENGTH - len(str(deep)) - 1))
     assert len(str(folder)) == PATH_LENGTH
-    environment = quiet_environment(tmp_path / "home")
+    environment = quiet_environment(room / "home")
 
     def run(*command: str, cwd: Path) -> str:
         answer = subprocess.run(
