@@ -121,7 +121,7 @@ def test_help_is_printed(encoding):
 def test_the_doctor_speaks_chinese_where_the_terminal_can():
     code, said, complaint = terminal("gbk", "doctor", "--lang", "zh")
     assert code in (0, 1) and complaint == ""
-    assert said.startswith("看看这台电脑能不能上课：") and "√ 版本：" in said and "训练了一步" in said
+    assert said.startswith("看看这台电脑能不能上课：") and "√ 版本：" in said and "训练了一次" in said
 
 
 def test_the_doctor_speaks_english_where_the_terminal_has_no_chinese():

@@ -110,7 +110,7 @@ MEASURED = Guess(slots=7.05, percent=43.1)
         (Guess(slots=5), "差 2 格", "2 slots off"),
         (Guess(slots=8), "差 1 格", "1 slot off"),
         (Guess(percent=50), "差 7 个百分点", "7 points off"),
-        (Guess(9, 43), "格数差 2 格，闲着的猜中了", "slots: 2 slots off, idle: spot on"),
+        (Guess(9, 43), "格数差 2 格，气泡猜中了", "slots: 2 slots off, idle: spot on"),
         (Guess(), "", ""),
     ],
 )

@@ -74,8 +74,8 @@ def test_a_queue_in_front_of_what_is_waited_for_is_told():
     timeline = simulate(schedule, EQUAL)
     assert not why(schedule, timeline, 0, 2.5).begun  # 1B1 waits itself
     assert why(schedule, timeline, 0, 6.5).begun  # 1B1 runs from 6 to 8
-    assert words(why(schedule, timeline, 0, 2.5), "zh") == "等显卡 2 的第 2 小份往回改，它还没轮到"
-    assert words(why(schedule, timeline, 0, 6.5), "zh") == "等显卡 2 的第 2 小份往回改"
+    assert words(why(schedule, timeline, 0, 2.5), "zh") == "等显卡 2 把第 2 小份往回改完，现在还没轮到它"
+    assert words(why(schedule, timeline, 0, 6.5), "zh") == "等显卡 2 把第 2 小份往回改完"
 
 
 def test_outside_the_step_nothing_is_waited_for():
@@ -110,13 +110,13 @@ def test_a_slot_is_asked_in_its_middle_from_the_timelines_start():
     [
         (
             Reason("waits", Op.parse("2B1"), 2, True, 4),
-            "等显卡 3 的第 2 小份往回改",
+            "等显卡 3 把第 2 小份往回改完",
             "waits for GPU 3's backward of piece 2",
             "waits for 2B1 from device 2",
         ),
         (
             Reason("fill", Op.parse("0F0"), 0, True, 1),
-            "活还没传到：等显卡 1 的一大批往前算",
+            "活还没传到：等显卡 1 把一大批往前算完",
             "nothing has come yet: waits for GPU 1's forward of the whole batch",
             "fill: waits for 0F0 from device 0",
         ),

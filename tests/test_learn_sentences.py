@@ -86,8 +86,8 @@ SAID = {
 
 小批次 64 个样本：不切分 16 格，4 个微批次 7 格，少 9 格，加速比 2.3。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 42.9%（填充 6 格，排空 6 格），公式 42.9%。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 The same 64 digits took 16 slots uncut, 7 slots in 4 pieces: 9 slots fewer.
 4 GPUs sat idle 42.9% of the time (6 slots at the start, 6 slots at the end); the formula says 42.9%.
@@ -101,14 +101,14 @@ Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits 
 """,
     "overruns": """
 同一批64张手写数字：不切用了16格，切成4小份用了8.5格，少用7.5格。
-4块显卡有52.9%的时间闲着（开头等活9格，结尾没活9格），比公式的42.9%多10.1个百分点，主要因为：有活超时。
+4块显卡有52.9%的时间闲着（开头等活9格，结尾没活9格），比公式的42.9%多10.1个百分点，主要因为：有的活超时了。
 结果一样：每个旋钮要改的量，和不切时最多只差千万分之三，是小数计算的零头。
 ! 真的训练了 · 替身显卡×4：CPU 算完一格活，再等满规定的时间 · 1格=40毫秒 · 3次超时 · 请关掉别的程序再训练一次，或者把钟调慢：batch_time=0.32（现在0.16）
 
 小批次 64 个样本：不切分 16 格，4 个微批次 8.5 格，少 7.5 格，加速比 1.9。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 52.9%（填充 9 格，排空 9 格），比公式 42.9% 多 10.1 个百分点，主要来自：操作超时（+10.1）。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-! 真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 3次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒 · 请关掉别的程序再训练一次，或者把钟调慢：batch_time=0.32（现在0.16）
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+! 真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 3 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒 · 请关掉别的程序再训练一次，或者放慢时钟：batch_time=0.32（现在是 0.16）
 
 The same 64 digits took 16 slots uncut, 8.5 slots in 4 pieces: 7.5 slots fewer.
 4 GPUs sat idle 52.9% of the time, 10.1 points above the formula's 42.9%, mainly because ops overran.
@@ -127,9 +127,9 @@ Same gradients as uncut: relative difference of a parameter at most 3.0e-07, flo
 真的训练了 · 替身显卡×4：CPU 算完一格活，再等满规定的时间 · 1格=40毫秒 · 显卡 3 要用2倍的时间 · 0次超时
 
 小批次 64 个样本：不切分 20 格，4 个微批次 11 格，少 9 格，加速比 1.8。
-4 个设备的气泡占比（空闲 / (K × 总时间)）实测 54.5%（填充 7 格，中间 3 格，排空 14 格），比公式 42.9% 多 11.7 个百分点，主要来自：设备 2 慢（+11.7）。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 设备 2 要用2倍的时间 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+4 个设备的气泡占比（空闲 / (K × 总时间)）实测 54.5%（填充 7 格，中间 3 格，排空 14 格），比公式 42.9% 多 11.7 个百分点，主要来自：设备 2 较慢（+11.7）。
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 设备 2 的耗时是 2 倍 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 The same 64 digits took 20 slots uncut, 11 slots in 4 pieces: 9 slots fewer.
 4 GPUs sat idle 54.5% of the time, 11.7 points above the formula's 42.9%, mainly because GPU 3 is slow.
@@ -147,10 +147,10 @@ Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits 
 结果一样：每个旋钮要改的量，和不切时最多只差千万分之三，是小数计算的零头。
 真的训练了 · 替身显卡×4：CPU 算完一格活，再等满规定的时间 · 1格=40毫秒 · 每格活多花30毫秒 · 0次超时
 
-小批次 64 个样本：不切分 19 格，32 个微批次 30.6 格，反而多 11.6 格：每个操作 30 毫秒的开销随微批次数增加。
+小批次 64 个样本：不切分 19 格，32 个微批次 30.6 格，反而多 11.6 格：每个操作开销 30 毫秒，微批次越多，总开销越大。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 8.6%（填充 5.2 格，排空 5.2 格），公式 8.6%。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 每个操作开销 30 毫秒 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 每个操作开销 30 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 The same 64 digits took 19 slots uncut, 30.6 slots in 32 pieces, 11.6 slots more: every op costs 30 ms extra, and finer pieces mean more ops.
 4 GPUs sat idle 8.6% of the time (5.2 slots at the start, 5.2 slots at the end); the formula says 8.6%.
@@ -170,8 +170,8 @@ Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits 
 
 小批次 64 个样本：不切分 17.5 格，4 个微批次 8.5 格，少 9 格，加速比 2.1。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 52.9%（填充 9 格，排空 9 格），比公式 42.9% 多 10.1 个百分点，主要来自：每跳延迟（+10.1）。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 每跳 20 毫秒 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 每跳 20 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 The same 64 digits took 17.5 slots uncut, 8.5 slots in 4 pieces: 9 slots fewer.
 4 GPUs sat idle 52.9% of the time, 10.1 points above the formula's 42.9%, mainly because handing over takes time.
@@ -192,7 +192,7 @@ Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits 
 小批次 64 个样本：不切分 16 格，4 个微批次 7 格，少 9 格，加速比 2.3。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 42.9%（填充 6 格，排空 6 格），公式 42.9%。
 梯度不一致（相对误差最大为 3.4e-01）：BatchNorm 用各微批次自己的统计量，不切分时用整个小批次的。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 The same 64 digits took 16 slots uncut, 7 slots in 4 pieces: 9 slots fewer.
 4 GPUs sat idle 42.9% of the time (6 slots at the start, 6 slots at the end); the formula says 42.9%.
@@ -212,8 +212,8 @@ Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits 
 
 小批次 64 个样本：不切分 16 格，4 个微批次 7 格，少 9 格，加速比 2.3。
 激活值峰值减少 60%，总时间增加 33%；4 个设备的气泡占比（空闲 / (K × 总时间)）实测 42.9%，公式 42.9%。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 The same 64 digits took 16 slots uncut, 7 slots in 4 pieces: 9 slots fewer.
 Scratch paper is 60% less, the time 33% more; 4 GPUs sat idle 42.9% of the time; the formula says 42.9%.
@@ -227,14 +227,14 @@ Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits 
 """,
     "refused real time": """
 同一批64张手写数字：不切用了640毫秒，切成4小份用了280毫秒，少用360毫秒，速度是不切的2.3倍。
-! CPU 核不够，4块显卡挤着用，谁等谁量不准，所以不报气泡：请减少显卡，或者用回替身显卡。
+! CPU 核不够，4块显卡抢着用，谁在等谁量不准，所以没有气泡的数：请少用几块显卡，或者换回替身显卡。
 结果一样：每个旋钮要改的量，和不切时最多只差千万分之三，是小数计算的零头。
-! 真的训练了 · 4个 CPU 线程，真实计时，没有规定的时间 · CPU 核是挤着用的，气泡不算数
+! 真的训练了 · 4个 CPU 线程，真实计时，没有规定的时间 · CPU 核不够分，气泡不算数
 
 小批次 64 个样本：不切分 640 毫秒，4 个微批次 280 毫秒，少 360 毫秒，加速比 2.3。
 ! CPU 核不够，4 个设备共享核心，气泡占比不可测：请减少设备，或者用替身设备。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-! 真的训练了 · 4个 CPU 线程，真实计时，没有规定的时间 · CPU 核是挤着用的，气泡不算数
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+! 真的训练了 · 4 个 CPU 线程，真实计时，没有规定的时间 · CPU 核被共享，气泡占比不可测
 
 The same 64 digits took 640 ms uncut, 280 ms in 4 pieces: 360 ms less, 2.3 times the speed of uncut.
 ! 4 GPUs share too few CPU cores, so who waits for whom can't be measured and there is no bubble: use fewer GPUs, or stand-ins.
@@ -254,8 +254,8 @@ Same gradients as uncut: relative difference of a parameter at most 3.0e-07, flo
 
 小批次 64 个样本：不切分 640 毫秒，4 个微批次 470 毫秒，少 170 毫秒，加速比 1.4。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 57.4%（填充 340 毫秒，中间 120 毫秒，排空 620 毫秒），比公式 42.9% 多 14.6 个百分点，主要来自：各阶段耗时不一（+11.7）、交接和等待（+2.9）。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 4个 CPU 线程，真实计时，没有规定的时间
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 4 个 CPU 线程，真实计时，没有规定的时间
 
 The same 64 digits took 640 ms uncut, 470 ms in 4 pieces: 170 ms less, 1.4 times the speed of uncut.
 4 GPUs sat idle 57.4% of the time, 14.6 points above the formula's 42.9%, mainly because the stages differ in speed and handing over takes time.
@@ -268,15 +268,15 @@ Same gradients as uncut: relative difference of a parameter at most 3.0e-07, flo
 Really trained · 4 CPU threads in real time, nothing declared
 """,
     "relay race": """
-一批64张手写数字没有切，4块显卡像接力赛，一块接一块，用了16格。
+一大批64张手写数字没有切，4块显卡像接力赛一样一块接一块地算，用了16格。
 4块显卡有75.0%的时间闲着（开头等活24格，结尾没活24格），公式算出来是75.0%。
 结果一样：每个旋钮要改的量，和不切时最多只差千万分之三，是小数计算的零头。
 真的训练了 · 替身显卡×4：CPU 算完一格活，再等满规定的时间 · 1格=40毫秒 · 0次超时
 
 小批次 64 个样本不切分，4 个设备依次执行，用时 16 格。
 4 个设备的气泡占比（空闲 / (K × 总时间)）实测 75.0%（填充 24 格，排空 24 格），公式 75.0%。
-与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入。
-真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1格=40毫秒 · 0次超时 · 醒晚0.3毫秒（中位数），最多2.1毫秒
+与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
+真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
 64 digits, not cut: a relay race over 4 GPUs, one after the other, in 16 slots.
 4 GPUs sat idle 75.0% of the time (24 slots at the start, 24 slots at the end); the formula says 75.0%.

@@ -157,7 +157,7 @@ DEVICE_WORDS_ZH = (
     (
         r", shared cores: not a bubble measurement "
         r"\(a piece of work takes (\d+) us alone, (\d+) us together\)",
-        r"，CPU 核是挤着用的，气泡不算数（同一件活：单独做 \1 微秒，一起做 \2 微秒）",
+        r"，CPU 核不够分，气泡不算数（同一件活：单独做 \1 微秒，一起做 \2 微秒）",
     ),
 )
 
@@ -167,7 +167,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "slot": ("格", "slot"),
     "source_predicted": ("算出来的", "Predicted"),
     "source_measured": ("测到的", "Measured"),
-    "source_shared": ("CPU 核是挤着用的，气泡不算数", "Ran on shared cores: not a bubble measurement"),
+    "source_shared": ("CPU 核不够分，气泡不算数", "Ran on shared cores: not a bubble measurement"),
     "not_measured": ("还没测：请按“训练一次”", 'Not measured yet: press "Train once"'),
     "kind_F": ("往前算", "forward"),
     "kind_B": ("往回改", "backward"),
@@ -203,7 +203,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "schedule": ("排法", "Schedule"),
     "never": ("都留着", "keep all"),
     "except_last": ("最后一份留着", "keep the last"),
-    "always": ("都擦掉，用时重算", "erase all, redo"),
+    "always": ("都擦掉，用到再算", "erase all, redo"),
     "naive": ("接力赛（不切）", "relay race (uncut)"),
     "gpipe": ("GPipe", "GPipe"),
     "1f1b": ("1F1B（算完一份就往回改）", "1F1B (go back at once)"),
@@ -217,7 +217,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Really training one step, and comparing it with the uncut model …",
     ),
     "measuring": (
-        "正在测量：同样的一步量 {steps} 遍，现在是第 {step} 遍……",
+        "正在测量：同样的训练做 {steps} 遍，现在是第 {step} 遍……",
         "Measuring the same step {steps} times: now number {step} …",
     ),
     "sweeping": ("正在试 M = {count}……", "Trying M = {count} …"),
@@ -281,14 +281,14 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "guess_percent": ("闲着百分之几？", "Idle, in percent?"),
     "slots_asked": ("要几格？", "How many slots?"),
-    "progress": ("做了多少", "How far it is"),
+    "progress": ("进度", "How far it is"),
     "replay_slider": ("慢放到第几格", "Slot of the replay"),
     "language": ("语言", "Language"),
     "guess_done": ("猜好了", "That's my guess"),
     "guess_none": ("不猜", "No guess"),
     "more": ("更多设置", "More"),
     "history": ("历史", "History"),
-    "sweeps": ("扫描", "Sweeps"),
+    "sweeps": ("多试几种", "Sweeps"),
     "history_empty": (
         "还没有训练过：训练一次，这里就记一行。",
         "Nothing yet: every training run adds a line here.",
@@ -309,7 +309,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "pieces_label": ("切成", "Pieces"),
     "pieces_unit": ("小份", ""),
     "clock": ("钟", "Clock"),
-    "times_slower": ("慢 {times:g} 倍", "{times:g} × slower"),
+    "times_slower": ("时间×{times:g}", "{times:g} × slower"),
     "slower": ("钟慢一倍，再来一次", "Slow the clock down, once more"),
     "wide": ("满屏", "Full window"),
     "wide_why": (
@@ -335,7 +335,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "same_short": ("结果一样 √", "Same result √"),
     "different_short": ("结果不一样！", "Not the same result!"),
     "still_line": (
-        "这是一张不会动的图。想让它动起来：点一下上面的代码格，按 Shift+Enter；或者运行 python3 start.py。",
+        "这是一张不会动的图。想让它动起来：点一下上面的单元格，按 Shift+Enter；或者运行 python3 start.py。",
         "This is a still picture. To bring it alive: click the cell above and press Shift+Enter, or run python3 start.py.",
     ),
     "ask_long": ("要花约 {seconds} 秒，真的要跑吗？", "This takes about {seconds} s. Really run it?"),
@@ -344,13 +344,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "reset": ("回到课堂设置", "Back to the lesson"),
     "undo": ("撤销", "Undo"),
     "slow_stage": ("哪块显卡慢", "Slow GPU"),
-    "slow_factor": ("慢几倍", "Times slower"),
+    "slow_factor": ("要几倍时间", "Times slower"),
     "overhead_ms": ("每格活多花（毫秒）", "Extra per op (ms)"),
     "latency_ms": ("传一次要花（毫秒）", "Each hand-over (ms)"),
     "batch_norm": ("模型里有 BatchNorm", "Model with BatchNorm"),
     "real_time": ("真实计时（不用替身）", "Real time (no stand-ins)"),
     "foreground_note": (
-        "在这个网站上，只有代码格还在运行的时候，图才会动。",
+        "在这个网站上，只有单元格还在运行的时候，图才会动。",
         "On this site the picture moves only while the cell is running.",
     ),
     # -- presets, and what each shows
@@ -376,7 +376,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "preset_erase": ("擦掉重算", "Erase and redo"),
     "preset_erase_why": (
-        "草稿都擦掉，用时重算：书桌省了，时间多了。",
+        "草稿都擦掉，用到再算一遍：省了书桌，多花了时间。",
         "All scratch paper erased and redone: less on the desk, more time.",
     ),
     "preset_1f1b": ("1F1B", "1F1B"),
@@ -412,12 +412,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "The same {samples} digits took {uncut} uncut, {cut} in {count} pieces too, just as fast",
     ),
     "said_relay": (
-        "一批{samples}张手写数字没有切，{devices}像接力赛，一块接一块，用了{cut}",
+        "一大批{samples}张手写数字没有切，{devices}像接力赛一样一块接一块地算，用了{cut}",
         "{samples} digits, not cut: a relay race over {devices}, one after the other, in {cut}",
     ),
     "said_relay_longer": ("，比草稿都留着多用{more}", ", {more} more than with all scratch paper kept"),
     "said_one_device": (
-        "一批{samples}张手写数字全在一块显卡上算，用了{cut}，没有人接力",
+        "一大批{samples}张手写数字全在一块显卡上算，用了{cut}，没有人接力",
         "{samples} digits, all on one GPU, in {cut}: there is nobody to hand over to",
     ),
     "said_alone": (
@@ -425,7 +425,7 @@ WORDS: dict[str, tuple[str, str]] = {
         ": with one GPU nobody else can work at the same time",
     ),
     "said_only_cut": (
-        "一批{samples}张手写数字切成{count}小份用了{cut}；训练一次，就能和不切的比",
+        "一大批{samples}张手写数字切成{count}小份用了{cut}；训练一次，就能和不切时比",
         "{samples} digits in {count} pieces took {cut}; train once to compare with uncut",
     ),
     "said_ratio": ("，速度是不切的{ratio}倍", ", {ratio} times the speed of uncut"),
@@ -462,13 +462,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "cause_link": ("传来传去花时间", "handing over takes time"),
     "cause_uneven": ("小份大小不一样", "the pieces differ in size"),
     "cause_recompute": ("重算要时间", "redoing takes time"),
-    "cause_overruns": ("有活超时", "ops overran"),
+    "cause_overruns": ("有的活超时了", "ops overran"),
     "cause_busy": ("电脑忙", "the computer was busy"),
     "cause_stages": ("各段快慢不一", "the stages differ in speed"),
     "cause_waiting": ("交接要时间", "handing over takes time"),
     "cause_points": ("{cause}（{points}）", "{cause} ({points})"),
     "said_shared": (
-        "CPU 核不够，{devices}挤着用，谁等谁量不准，所以不报气泡：请减少显卡，或者用回替身显卡",
+        "CPU 核不够，{devices}抢着用，谁在等谁量不准，所以没有气泡的数：请少用几块显卡，或者换回替身显卡",
         "{devices} share too few CPU cores, so who waits for whom can't be measured and there is no bubble:"
         " use fewer GPUs, or stand-ins",
     ),
@@ -512,7 +512,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{count}个 CPU 线程，真实计时，没有规定的时间",
         "{count} CPU threads in real time, nothing declared",
     ),
-    "evidence_shared": ("CPU 核是挤着用的，气泡不算数", "on shared cores: not a bubble measurement"),
+    "evidence_shared": ("CPU 核不够分，气泡不算数", "on shared cores: not a bubble measurement"),
     "evidence_slot": ("1格={ms}毫秒", "1 slot = {ms} ms"),
     "evidence_slow": ("{device} 要用{factor}倍的时间", "{device} takes {factor} times as long"),
     "evidence_overhead": ("每格活多花{ms}毫秒", "{ms} ms extra per op"),
@@ -531,10 +531,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "piece": ("第 {piece} 小份", "piece {piece}"),
     "whole_piece": ("一大批", "the whole batch"),
     "piece_and_kind": ("{piece}{kind}", "{kind} of {piece}"),
-    "idle_fill": ("活还没传到：等{device} 的{what}", "nothing has come yet: waits for {device}'s {what}"),
-    "idle_waits": ("等{device} 的{what}", "waits for {device}'s {what}"),
+    "idle_fill": ("活还没传到：等{device} 把{what}完", "nothing has come yet: waits for {device}'s {what}"),
+    "idle_waits": ("等{device} 把{what}完", "waits for {device}'s {what}"),
     "idle_queued": (
-        "等{device} 的{what}，它还没轮到",
+        "等{device} 把{what}完，现在还没轮到它",
         "waits for {device}'s {what}, which has not begun yet",
     ),
     "idle_link": ("{device} 的{what}做完了，正在传过来", "{device}'s {what} is done and on its way"),
@@ -557,7 +557,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "guess_slot_off": ("差 {count} 格", "{count} slot off"),
     "guess_points_off": ("差 {count} 个百分点", "{count} points off"),
     "guess_slots_said": ("格数{words}", "slots: {words}"),
-    "guess_percent_said": ("闲着的{words}", "idle: {words}"),
+    "guess_percent_said": ("气泡{words}", "idle: {words}"),
     # -- the doctor
     "doctor_title": ("看看这台电脑能不能上课：", "Is this machine ready for the lesson?"),
     "doctor_what_to_do": ("   怎么办：{words}", "   What to do: {words}"),
@@ -616,19 +616,19 @@ WORDS: dict[str, tuple[str, str]] = {
         "usable CPU cores: {usable:.3g} (counted {present}, allowed {affinity}, quota {quota})",
     ),
     "doctor_cores_one_remedy": (
-        "用“替身”上课没有问题；真实计时（--devices cpu）每块显卡要一个核，在这里不算测量。",
+        "用“替身”上课没有问题；真实计时（--devices cpu）每块显卡要一个核，这里不够，测出来不算数。",
         "stand-ins work well; real time (--devices cpu) needs a core a device and is no measurement here.",
     ),
     "doctor_cores_quota_remedy": (
-        "配额不到 1 个核，程序会被一停几十毫秒，测不准：请把容器的配额调到至少 1 个核（例如 docker run --cpus 2）。",
+        "配额不到 1 个核，程序会一次次被停住几十毫秒，测不准：请把容器的配额调到至少 1 个核（例如 docker run --cpus 2）。",
         "a quota below 1 core stops the program for tens of ms at a time: give the container at least 1 (docker run --cpus 2).",
     ),
     "doctor_sleep": (
-        "时钟：睡 10 毫秒晚醒 {late_10:.2f} 毫秒，睡 1 毫秒晚醒 {late_1:.2f} 毫秒（中位数）；最多晚 {worst:.1f} 毫秒",
+        "时钟：让程序睡 10 毫秒，晚醒 {late_10:.2f} 毫秒；睡 1 毫秒，晚醒 {late_1:.2f} 毫秒（中位数）；最多晚 {worst:.1f} 毫秒",
         "clock: a sleep of 10 ms is {late_10:.2f} ms late, of 1 ms {late_1:.2f} ms (median); the worst {worst:.1f} ms",
     ),
     "doctor_sleep_coarse_remedy": (
-        "时钟太粗（一格 40 毫秒，要晚不到 {limit:g} 毫秒）：请放慢，用 --batch-time {batch_time:.1f}（notebook 里写 batch_time={batch_time:.1f}）；Windows 上用 Python 3.11 或更新的版本，关掉省电模式。",
+        "时钟太粗（一格 40 毫秒，晚醒要少于 {limit:g} 毫秒）：请放慢，用 --batch-time {batch_time:.1f}（notebook 里写 batch_time={batch_time:.1f}）；Windows 上用 Python 3.11 或更新的版本，关掉省电模式。",
         "too coarse (a slot of 40 ms asks for less than {limit:g} ms): slow the clock with --batch-time {batch_time:.1f} (in a notebook batch_time={batch_time:.1f}); on Windows take Python 3.11 or newer and leave power saving.",
     ),
     "doctor_sleep_worst_remedy": (
@@ -662,11 +662,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "run {python} -m pip uninstall pipekit, then python3 start.py setup.",
     ),
     "doctor_smoke": (
-        "真的训练了一步（K = 2，M = 4）：结果和不切时一样（只差 {difference:.0e}），气泡测到 {measured:.1%}，算出来 {predicted:.1%}",
+        "真的训练了一次（K = 2，M = 4）：结果和不切时一样（只差 {difference:.0e}），气泡测到 {measured:.1%}，算出来 {predicted:.1%}",
         "really trained one step (K = 2, M = 4): gradients as uncut (within {difference:.0e}), bubble measured {measured:.1%}, predicted {predicted:.1%}",
     ),
     "doctor_smoke_gradients": (
-        "训练了一步，结果却和不切时不一样（差 {difference:.0e}）",
+        "训练了一次，结果却和不切时不一样（差 {difference:.0e}）",
         "trained one step, but its gradients differ from the uncut model's by {difference:.0e}",
     ),
     "doctor_smoke_gradients_remedy": (
@@ -674,14 +674,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "run python3 start.py setup for the torch that was tested; if it stays, send this page to pipekit's authors.",
     ),
     "doctor_smoke_bubble": (
-        "训练了一步，气泡测到 {measured:.1%}，算出来 {predicted:.1%}，差得太多",
+        "训练了一次，气泡测到 {measured:.1%}，算出来 {predicted:.1%}，差得太多",
         "trained one step, but the bubble measured {measured:.1%} is far from the predicted {predicted:.1%}",
     ),
     "doctor_smoke_bubble_remedy": (
         "电脑太忙：请关掉别的程序再试；还是这样就放慢时钟，用 --batch-time 0.5。",
         "the machine is busy: close other programs and try again, or slow the clock with --batch-time 0.5.",
     ),
-    "doctor_smoke_failed": ("试着训练一步，没成功：{why}", "training one step failed: {why}"),
+    "doctor_smoke_failed": ("试着训练一次，没成功：{why}", "training one step failed: {why}"),
     "doctor_smoke_failed_remedy": (
         "请照上面那句话做；如果没说怎么办，请运行 python3 start.py setup 再试。",
         "do what that sentence says; if it says nothing, run python3 start.py setup and try again.",
@@ -726,17 +726,17 @@ WORDS: dict[str, tuple[str, str]] = {
         "Done: {good} of {done} points measured; it took {seconds:.0f} s.",
     ),
     "sweep_skipped": (
-        "做不到、会跳过的有 {count} 种：",
+        "有 {count} 种做不到，会跳过：",
         "{count} combinations can't be run and are skipped:",
     ),
     "sweep_more": ("……另外还有 {count} 种", "… and {count} more"),
     "sweep_extra": ("每格活多花{ms:g}毫秒", "+{ms:g} ms an op"),
     "sweep_hop": ("传一次{ms:g}毫秒", "{ms:g} ms a hop"),
     "sweep_bubble": ("气泡（%）：越低越好", "Bubble (%): lower is better"),
-    "sweep_slots": ("一步用了几格：越低越快", "Slots of one step: lower is faster"),
-    "sweep_seconds": ("一步用了几秒：越低越快", "Seconds of one step: lower is faster"),
+    "sweep_slots": ("训练一次用几格：越低越快", "Slots of one step: lower is faster"),
+    "sweep_seconds": ("训练一次用几秒：越低越快", "Seconds of one step: lower is faster"),
     "sweep_source_measured": (
-        "点是真的训练一次测到的 · 替身显卡：CPU 算完一步，再等满规定的时间 · 1格={slot_ms:.0f}毫秒",
+        "点是真的训练一次测到的 · 替身显卡：CPU 算完一格活，再等满规定的时间 · 1格={slot_ms:.0f}毫秒",
         "Marks: really trained, measured · stand-in GPUs: the CPU does each step, then waits out its time"
         " · 1 slot = {slot_ms:.0f} ms",
     ),
@@ -748,14 +748,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "sweep_fastest": ("最快 M={pieces}", "fastest M={pieces}"),
     "sweep_fastest_predicted": ("算出来最快 M={pieces}", "predicted fastest M={pieces}"),
     "sweep_best": (
-        "{name}：测到的里面最快 M={pieces}，一步 {time}；算出来最快 M={predicted}。",
+        "{name}：测到最快的是 M={pieces}，一次 {time}；算出来最快的是 M={predicted}。",
         "{name}: fastest measured M={pieces}, {time} a step; predicted fastest M={predicted}.",
     ),
     "sweep_undrawn": (
         "图里只画 {most} 条线；其余 {count} 条在表里。",
         "The charts show {most} lines; {count} more are in the table.",
     ),
-    "sweep_time": ("一步用时", "Step time"),
+    "sweep_time": ("一次用时", "Step time"),
     "sweep_second_unit": ("{count:.3f} 秒", "{count:.3f} s"),
     "sweep_outcome": ("结果", "Outcome"),
 }
@@ -764,6 +764,61 @@ WORDS_ENGINEER: dict[
     str, tuple[str, str]
 ] = {  # where an engineer says it differently; same numbers as in `WORDS`
     "device": ("设备 {number}", "device {number}"),
+    "idle": ("空闲", "idle"),
+    "source_shared": (
+        "CPU 核被共享，气泡占比不可测",
+        "Ran on shared cores: not a bubble measurement",
+    ),
+    "simulated": ("预测", "predicted"),
+    "curve": ("预测", "predicted"),
+    "points": ("实测", "measured"),
+    "guessed": ("猜测", "guessed"),
+    "figure_bubble": (
+        "气泡占比 = 空闲 ÷（设备数 × 总时间）",
+        "Bubble fraction = idle / (devices × makespan)",
+    ),
+    "figure_makespan": ("总时间", "Makespan"),
+    "figure_busy": ("等效满载设备数", "Devices' worth of work"),
+    "busy": ("{count:.2f}（共 {total}）", "{count:.2f} of {total}"),
+    "cancelled": (
+        "已停止，参数没有更新，可以重新开始。",
+        "Stopped. No parameter was changed; you can start again.",
+    ),
+    "uncut": ("正在训练：不切分……", "Training the mini-batch, uncut …"),
+    "kept": ("正在训练：不重计算……", "Training without recomputation …"),
+    "sweeps": ("参数扫描", "Sweeps"),
+    "clock": ("时钟", "Clock"),
+    "slower": ("时钟放慢一倍，再测一次", "Slow the clock down, once more"),
+    "nobody": ("没有", "none"),
+    "preset_relay_race": ("不切分", "Uncut"),
+    "preset_relay_race_why": (
+        "不切分：同一时刻只有一个设备在计算。",
+        "Uncut: one device works at a time.",
+    ),
+    "preset_4_pieces": ("4 个微批次", "4 micro-batches"),
+    "preset_4_pieces_why": (
+        "4 个微批次：几个设备同时计算。",
+        "4 micro-batches: several devices work at once.",
+    ),
+    "preset_16_pieces": ("16 个微批次", "16 micro-batches"),
+    "preset_16_pieces_why": (
+        "微批次更多：气泡占比更低。",
+        "More micro-batches: a smaller bubble.",
+    ),
+    "preset_slow_stage": ("慢设备", "A slow device"),
+    "preset_slow_stage_why": (
+        "设备 2 的耗时是别的设备的 2 倍：其余设备都等它。",
+        "Device 2 takes twice as long: all the others wait for it.",
+    ),
+    "preset_erase": ("激活重计算", "Recompute"),
+    "preset_erase_why": (
+        "全部重计算：以时间换内存。",
+        "All activations are recomputed: time for memory.",
+    ),
+    "preset_1f1b_why": (
+        "1F1B：总时间不变，激活值峰值更低。",
+        "1F1B: the same makespan, fewer activations at the peak.",
+    ),
     "kind_F": ("前向", "forward"),
     "kind_B": ("反向", "backward"),
     "kind_I": ("反向（输入梯度）", "backward (input gradient)"),
@@ -801,7 +856,7 @@ WORDS_ENGINEER: dict[
     "same_short": ("梯度一致 √", "Gradients equal √"),
     "different_short": ("梯度不一致！", "Gradients differ!"),
     "slow_stage": ("慢设备", "Slow device"),
-    "slow_factor": ("慢几倍", "Slow factor"),
+    "slow_factor": ("耗时倍数", "Slow factor"),
     "overhead_ms": ("每个操作的开销（毫秒）", "Overhead per op (ms)"),
     "latency_ms": ("每跳延迟（毫秒）", "Latency per hop (ms)"),
     "real_time": ("真实计时（CPU 线程）", "Real time (CPU threads)"),
@@ -842,7 +897,7 @@ WORDS_ENGINEER: dict[
     ),
     "said_ratio": ("，加速比 {ratio}", ", speed-up {ratio}"),
     "said_because_overhead": (
-        "：每个操作 {overhead} 毫秒的开销随微批次数增加",
+        "：每个操作开销 {overhead} 毫秒，微批次越多，总开销越大",
         ": {overhead} ms overhead per op grows with the number of micro-batches",
     ),
     "said_because_link": ("：每跳延迟 {latency} 毫秒", ": {latency} ms latency per hop"),
@@ -864,7 +919,7 @@ WORDS_ENGINEER: dict[
     "idle_middle": ("中间{amount}", "in between {amount}"),
     "idle_end": ("排空{amount}", "drain {amount}"),
     "said_because": ("，主要来自：{causes}", ", mainly from: {causes}"),
-    "cause_slow": ("{device} 慢", "slow {device}"),
+    "cause_slow": ("{device} 较慢", "slow {device}"),
     "cause_overhead": ("每个操作的开销", "overhead per op"),
     "cause_link": ("每跳延迟", "latency per hop"),
     "cause_uneven": ("微批次大小不一", "uneven micro-batches"),
@@ -884,7 +939,7 @@ WORDS_ENGINEER: dict[
     "time_less": ("，总时间减少 {share}；", ", makespan {share} less; "),
     "time_same": ("，总时间不变；", ", makespan the same; "),
     "said_same": (
-        "与不切分等价：各参数的梯度相对误差最大为 {difference}，属于浮点舍入",
+        "与不切分等价：各参数的梯度相对误差最大为 {difference}，属于浮点舍入误差",
         "Same gradients as uncut: relative difference of a parameter at most {difference}, floating-point rounding",
     ),
     "said_same_exactly": (
@@ -908,6 +963,24 @@ WORDS_ENGINEER: dict[
     "evidence_stand_in": (
         "替身设备×{count}（限速的 CPU）：每个操作真的计算，再等满规定的时间",
         "{count} stand-in (CPU, slowed down): every op computes, then waits out its declared time",
+    ),
+    "evidence_tried": ("真的运行了一遍（参数没有更新）", "Really run (no parameter changed)"),
+    "evidence_real_time": (
+        "{count} 个 CPU 线程，真实计时，没有规定的时间",
+        "{count} CPU threads in real time, nothing declared",
+    ),
+    "evidence_shared": ("CPU 核被共享，气泡占比不可测", "on shared cores: not a bubble measurement"),
+    "evidence_slot": ("1 格 = {ms} 毫秒", "1 slot = {ms} ms"),
+    "evidence_slow": ("{device} 的耗时是 {factor} 倍", "{device} takes {factor} times as long"),
+    "evidence_overruns": ("{overruns} 次超时", "{overruns} overruns"),
+    "evidence_overrun": ("{overruns} 次超时", "{overruns} overrun"),
+    "evidence_slip": (
+        "唤醒延迟 {median} 毫秒（中位数），最大 {worst} 毫秒",
+        "woke up {median} ms late (median), {worst} at worst",
+    ),
+    "evidence_slower": (
+        "请关掉别的程序再训练一次，或者放慢时钟：batch_time={slower}（现在是 {now}）",
+        "close other programs and train again, or take a slower clock: batch_time={slower} (now {now})",
     ),
     "evidence_overhead": ("每个操作开销 {ms} 毫秒", "{ms} ms overhead per op"),
     "evidence_latency": ("每跳 {ms} 毫秒", "{ms} ms per hop"),
