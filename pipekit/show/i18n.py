@@ -343,7 +343,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "no": ("不跑", "No"),
     "reset": ("回到课堂设置", "Back to the lesson"),
     "undo": ("撤销", "Undo"),
-    "slow_stage": ("哪块显卡慢", "Slow GPU"),
+    "slow_stage": ("慢显卡", "Slow GPU"),
     "slow_factor": ("要几倍时间", "Times slower"),
     "overhead_ms": ("每格活多花（毫秒）", "Extra per op (ms)"),
     "latency_ms": ("传一次要花（毫秒）", "Each hand-over (ms)"),
