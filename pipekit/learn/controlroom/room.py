@@ -380,7 +380,11 @@ class ControlRoom(show.Panel):
         resting = self._live.settings is None
         screen.idle.value = pictures.idle_cells(*look) if resting else ""
         screen.position.max = screen.play.max = pictures.num_slots(parts, slot)
-        replayable = self.outcome is not None and resting
+        self._replayable(self.outcome is not None and resting)
+
+    def _replayable(self, replayable: bool) -> None:
+        """Whether there is a run to replay and to save."""
+        screen = self.screen
         for widget in (screen.position, screen.play, screen.back, screen.forward, screen.save):
             widget.disabled = not replayable
 
@@ -546,6 +550,7 @@ class ControlRoom(show.Panel):
         self._status = ("preparing", {})
         self.screen.saved.value = self.screen.idle.value = ""
         show_if(self.screen.guess_box, False)
+        self._replayable(False)
         self._say_status()
 
         def whole(current: show.Run[T]) -> T:
