@@ -48,6 +48,14 @@ def test_an_engineer_who_has_no_words_of_their_own_reads_the_class(key):
         assert (own == say(key, lang, **numbers)) or key in WORDS_ENGINEER
 
 
+CLASS_WORDS = ["显卡", "小份", "一大批", "草稿", "书桌", "旋钮", "往前算", "往回改", "擦掉", "接力", "排法"]
+
+
+@pytest.mark.parametrize("key", WORDS_ENGINEER)
+def test_an_engineers_chinese_has_none_of_the_classs_words(key):
+    assert [word for word in CLASS_WORDS if word in WORDS_ENGINEER[key][0]] == []
+
+
 def test_every_word_is_used():
     own = ROOT / "pipekit" / "show" / "i18n.py"
     sources = [file.read_text(encoding="utf-8") for file in (ROOT / "pipekit").rglob("*.py") if file != own]
