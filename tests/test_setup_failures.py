@@ -158,6 +158,14 @@ def test_pips_own_words_are_kept_in_its_log_and_not_in_the_terminal(root, monkey
     assert "words of pip" not in out and err.count("words of pip") == 2  # each paragraph quotes it once
 
 
+def test_progress_shows_what_pip_is_at_and_not_its_warnings():
+    assert (
+        environment.newest_line("Downloading torch\n  Installing torch\nWARNING: odd\n\n")
+        == "Installing torch"
+    )
+    assert environment.newest_line("") == "..."
+
+
 class Silent(http.server.BaseHTTPRequestHandler):
     """A mirror that takes a request and never answers it."""
 

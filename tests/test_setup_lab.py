@@ -110,7 +110,7 @@ def test_the_terminal_shows_four_short_lines_and_nothing_else(first, places):
     port, token = ADDRESS.search(said).groups()
     assert int(port) > lab.FIRST_PORT
     assert said == (
-        "pipekit: opening the control room\n"
+        "pipekit: opening the control room (the first time this can take a minute)\n"
         f"pipekit: the control room is at\n\n    http://127.0.0.1:{port}/?token={token}\n\n"
         "pipekit: press Ctrl-C here to stop\n"
     )
@@ -331,6 +331,23 @@ def test_a_port_that_is_taken_is_passed_over_and_none_at_all_is_said(monkeypatch
         monkeypatch.setattr(lab, "NUM_PORTS", 1)
         with pytest.raises(SetupError, match=f"Ports {port} to {port} are all taken"):
             lab.free_port(port)
+
+
+def test_a_port_that_another_program_takes_meanwhile_is_passed_over(tmp_path, home, monkeypatch):
+    root = prepared_folder(tmp_path / "late")
+    places = Places(root)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(sys, "executable", str(places.python))
+        asked = lab.Lab(str(root), 0, port, "0123456789ab")
+        server = lab.start_server(places, asked, "en")
+        try:
+            found = lab.wait_until_up(places, server, asked)
+            assert found.port != port and lab.running_lab(places) == found
+        finally:
+            lab.end_server(places, server)
 
 
 # What goes wrong while it opens

@@ -254,6 +254,12 @@ def last_line(output: str) -> str:
     return (errors or lines or ["?"])[-1][:300]
 
 
+def newest_line(output: str) -> str:
+    """The last line that tells what pip is at; its warnings stay in the log."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if not line.startswith("WARNING")), "...")
+
+
 def file_system_error(key: str, root: Path) -> SetupError:
     """The paragraph for a key that concerns the disk."""
     if key == "disk_full":
@@ -296,11 +302,8 @@ class Pip:
                         status = process.wait(timeout=20)
                         break
                     except subprocess.TimeoutExpired:
-                        seconds, line = (
-                            time.monotonic() - started,
-                            self.said(begin).strip().rpartition("\n")[2],
-                        )
-                        self.voice.say("still_installing", seconds=seconds, line=line.strip()[:80])
+                        seconds, line = time.monotonic() - started, newest_line(self.said(begin))
+                        self.voice.say("still_installing", seconds=seconds, line=line[:80])
         return PipAnswer(status == 0, self.said(begin))
 
     def said(self, begin: int) -> str:

@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,11 @@ def lab_command(places: Places, port: int, language: str) -> list[str]:
     command += ["--LabApp.extension_manager=readonly"]  # the other one asks the package index
     command += app_folders(places)
     command += ["--ServerApp.answer_yes=True"]  # after Ctrl-C there is nobody to ask
-    command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1"]
+    command += [
+        f"--ServerApp.port={port}",
+        f"--ServerApp.port_retries={NUM_PORTS}",
+        "--ServerApp.ip=127.0.0.1",
+    ]
     command += [f"--ServerApp.root_dir={places.root}"]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [*command, "--allow-root"] if is_root else command
@@ -166,12 +170,24 @@ def wait_until_up(places: Places, server: subprocess.Popen[bytes], asked: Lab) -
             log = places.server_log
             said = log.read_text(encoding="utf-8", errors="replace")
             raise SetupError("lab_ended", line=last_line(said), log=log)
-        if asked.answers():
-            lab = Lab(asked.root, server.pid, asked.port, asked.token)
+        lab = replace(asked, pid=server.pid, port=port_of(places, asked))
+        if lab.answers():
             copies.write_whole(places.state, json.dumps(asdict(lab)), mode=0o600)
             return lab
         time.sleep(0.2)
     raise SetupError("lab_silent", seconds=UP_SECONDS, log=places.server_log)
+
+
+def port_of(places: Places, asked: Lab) -> int:
+    """The port that a server listens on: as asked, or a later one if another program was quicker."""
+    for file in (places.lab / FOLDERS["JUPYTER_RUNTIME_DIR"]).glob("jpserver-*.json"):
+        try:
+            server = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # just being written
+            continue
+        if server.get("token") == asked.token:
+            return int(server["port"])
+    return asked.port
 
 
 def end_server(places: Places, server: subprocess.Popen[bytes]) -> None:

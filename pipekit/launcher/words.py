@@ -38,7 +38,10 @@ LINES = {
         "zh": "另一个 start.py 正在准备，等它做完",
         "en": "another start.py is at work: waiting for it",
     },
-    "starting": {"zh": "正在打开控制室", "en": "opening the control room"},
+    "starting": {
+        "zh": "正在打开控制室（第一次可能要一分钟）",
+        "en": "opening the control room (the first time this can take a minute)",
+    },
     "already_open": {
         "zh": "控制室已经开着，再打开它的页面",
         "en": "the control room is running already: opening its page again",
