@@ -210,7 +210,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "train": ("训练一次（约 {seconds} 秒）", "Train once ~{seconds} s"),
     "sweep": ("试 M = {counts}（约 {seconds} 秒）", "Try M = {counts} (about {seconds} s)"),
     "cancel": ("停", "Stop"),
-    "idle_status": ("先拖动滑块看一看，再真的训练一次。", "Move the sliders, then really train."),
     "preparing": ("正在准备：切模型、热身……", "Getting ready: cutting the model, warming up …"),
     "checking": (
         "先真的训练一次，再和不切的模型比一比……",
@@ -237,36 +236,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "slots": ("{count:.1f} 格", "{count:.1f} slots"),
     "figure_busy": ("相当于一直在干活的显卡", "As if always busy"),
     "busy": ("{count:.2f} 块（共 {total} 块）", "{count:.2f} of {total} GPUs"),
-    "loss": (
-        "对答案（损失）：改旋钮之前差 {before:.3f}，改了一次之后差 {after:.3f}。",
-        "Loss: {before:.3f} before the parameters were changed, {after:.3f} after one change.",
-    ),
-    "equal": (
-        "结果一样 √ 每个旋钮（参数）要改的量，和不切时最多只差{difference}，只是小数四舍五入的零头。",
-        "Same result √ What each parameter is changed by differs from the uncut model by at most {difference}: rounding.",
-    ),
-    "not_equal": (
-        "结果不一样！每个旋钮（参数）要改的量，和不切时最多差{difference}。",
-        "Not the same result! What a parameter is changed by differs from the uncut model by up to {difference}.",
-    ),
-    "equal_unknown": (
-        "结果和不切时一样吗？训练一次就知道。",
-        "Is the result the same? Train once to find out.",
-    ),
-    "declared": (
-        "替身显卡×{count}：CPU 算完一格活，再等满规定的时间 · 1 格 = {slot_ms:.0f} 毫秒",
-        "{count} stand-in GPUs: the CPU does each step, then waits out its time · 1 slot = {slot_ms:.0f} ms",
-    ),
-    "really_trained": ("真的训练了 · ", "Really trained · "),
-    "will_train": ("还没训练 · ", "Not trained yet · "),
-    "overruns": (
-        " · {overruns} 次超时 · 比规定时间晚了 {slip_ms:.1f} 毫秒（中位数）",
-        " · {overruns} overruns · woke up {slip_ms:.1f} ms late (median)",
-    ),
-    "formula_gap": (
-        "公式假定每一小份都一样大，而且要么都重算、要么都不重算；这里不是这样，请看“算出来的”那一列。",
-        "The formula takes all pieces to be equal and all or none to be redone; here they are not: go by the prediction.",
-    ),
     "op_in_words": ("第 {stage} 段第 {piece} 小份{kind}", "stage {stage}'s {kind} of piece {piece}"),
     # -- the control room: knobs, buttons, the line of guesses
     "view": ("视图", "View"),
@@ -339,10 +308,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "This is a still picture. To bring it alive: click the cell above and press Shift+Enter, or run python3 start.py.",
     ),
     "ask_long": ("要花约 {seconds} 秒，真的要跑吗？", "This takes about {seconds} s. Really run it?"),
-    "yes": ("跑", "Yes, run"),
-    "no": ("不跑", "No"),
     "reset": ("回到课堂设置", "Back to the lesson"),
-    "undo": ("撤销", "Undo"),
     "slow_stage": ("慢显卡", "Slow GPU"),
     "slow_factor": ("要几倍时间", "Times slower"),
     "overhead_ms": ("每格活多花（毫秒）", "Extra per op (ms)"),
