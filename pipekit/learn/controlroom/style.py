@@ -2,7 +2,7 @@
 
 WIDTH = 1180  # pixels of the panel; its pictures are as wide
 ROW = 24  # pixels of a device's row, with four devices
-ROWS = 5 * ROW  # pixels of a grid's rows at most; more than five devices share them
+ROWS = 116  # pixels of a grid's rows at most; five devices and more share them
 
 STYLE = f"""<style>
 .pipekit-room {{ --jp-widgets-font-size: 18px; --jp-widgets-inline-height: 30px; width: {WIDTH}px; max-width: 100%;
@@ -20,12 +20,14 @@ STYLE = f"""<style>
 .pipekit-room .widget-play {{ width: auto; }}
 .pipekit-room .widget-play button {{ width: 44px; }}
 .pipekit-room .widget-checkbox, .pipekit-room .widget-label-basic {{ display: flex; align-items: center; gap: 4px; }}
-.pipekit-room :is(button, select, input, [tabindex]):focus-visible {{ outline: 3px solid #D55E00; outline-offset: 1px; }}
+.pipekit-room :is(button, select, input, [tabindex]):focus-visible {{
+  outline: 3px solid #D55E00 !important; outline-offset: 1px; }}
 .pipekit-room button.mod-primary {{ background: #005A8C; color: white; }}
-.pipekit-room button:disabled, .pipekit-room select:disabled, .pipekit-room input:disabled {{ opacity: 0.7; }}
+.pipekit-room :is(button, select, input):disabled {{ opacity: 1 !important; color: #666; background-color: #f2f2f2; }}
 .pipekit-room input[type=number], .pipekit-room input[type=text] {{ text-align: center; }}
 .pipekit-room img {{ max-width: 100%; height: auto; flex: none; align-self: flex-start; margin: 0; display: block; }}
-.pipekit-room .pipekit-line {{ align-items: center; flex-flow: row wrap; gap: 2px 4px; min-height: 34px; }}
+.pipekit-room .pipekit-line {{ align-items: center; flex-flow: row wrap; gap: 2px 4px; min-height: 33px; }}
+.pipekit-room > .pipekit-line:last-child {{ min-height: 0; }}
 .pipekit-room .pipekit-line > * {{ flex: none; }}
 .pipekit-room .pipekit-ends {{ justify-content: space-between; }}
 .pipekit-room .pipekit-stage {{ position: relative; }}
