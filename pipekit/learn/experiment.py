@@ -288,8 +288,9 @@ class Experiment:
             watch.phase("checking")
             first, difference = self._checked_step(pipeline, settings, watch)
             # `measure` leaves the first step's gradients where they are: they change the parameters at the end.
-            uncut = None if self._is_uncut(settings) else measured("uncut", settings.uncut(), 1)
-            kept = None if settings.checkpoint == "never" else measured("kept", settings.kept(), 1)
+            once = self._beside(settings)
+            uncut = None if self._is_uncut(settings) else measured("uncut", settings.uncut(), once)
+            kept = None if settings.checkpoint == "never" else measured("kept", settings.kept(), once)
             result = measured("measuring", settings, STEPS)
             torch.optim.SGD(model.parameters(), lr=LEARNING_RATE).step()
         with one_thread():
@@ -354,8 +355,12 @@ class Experiment:
     def _steps(self, settings: Settings) -> list[tuple[Settings, int]]:
         """What `train_once` runs, and how often."""
         steps = [(settings, 1 + STEPS)]
-        steps += [] if self._is_uncut(settings) else [(settings.uncut(), 1)]
-        return steps + ([] if settings.checkpoint == "never" else [(settings.kept(), 1)])
+        steps += [] if self._is_uncut(settings) else [(settings.uncut(), self._beside(settings))]
+        return steps + ([] if settings.checkpoint == "never" else [(settings.kept(), self._beside(settings))])
+
+    def _beside(self, settings: Settings) -> int:
+        """How often what is compared with is run: declared times need one step, in real time the first one is slow."""
+        return STEPS if settings.real_time else 1
 
     def sweep_seconds(self, settings: Settings, counts: Sequence[int]) -> float:
         """How long `sweep` will take."""

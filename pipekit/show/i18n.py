@@ -84,6 +84,8 @@ def sentence(error: BaseException, lang: str, view: str = "class") -> str:
         numbers = {name: _from_one(error.key, name, value, lang) for name, value in numbers.items()}
     if lang == "zh" and "chain" in numbers:
         numbers["chain"] = _chain_in_chinese(str(numbers["chain"]))
+    if lang == "zh" and "advice" in numbers:
+        numbers["advice"] = _advice_in_chinese(str(numbers["advice"]))
     return words.format(**numbers)
 
 
@@ -122,6 +124,11 @@ def _chain_in_chinese(chain: str) -> str:
     """A deadlock's chain, which whoever found it wrote in English."""
     chain = re.sub(r", which stands behind ([^;]+?) on device (\d+)", r"（它排在显卡 \2 的\1后面）", chain)
     return chain.replace(" waits for ", "等").replace("; ", "；")
+
+
+def _advice_in_chinese(advice: str) -> str:
+    """A clock that would do, which whoever refused the asked one wrote in English."""
+    return advice.replace(" or longer", "，或者更长").replace(" or slower", "，或者更慢")
 
 
 def devices_line(timeline: Timeline, lang: str) -> str:

@@ -16,7 +16,7 @@ import traitlets
 from PIL import Image
 
 from pipekit import plan, show
-from pipekit.errors import Cancelled, PipekitError
+from pipekit.errors import Cancelled, DeviceError, PipekitError
 from pipekit.learn.controlroom import pictures, sentences
 from pipekit.learn.controlroom.guess import Guess, complaint, parse
 from pipekit.learn.controlroom.knobs import pause, show_if
@@ -401,7 +401,7 @@ class ControlRoom(show.Panel):
         *three, evidence = self._said()
         self.screen.sentences.value = pictures.said(three)
         self.screen.evidence.value = pictures.said([evidence]) + pictures.lines(self._hints())
-        show_if(self.screen.slower, self._overran)
+        show_if(self.screen.slower, self._overran or self._clock_refused)
         show_if(self.screen.guess_box, not self.may_see and self._live.settings is None)
         words = {"uncut": sentences.count(self._least(), 1.0), "count": self.settings.key().num_micro_batches}
         self.screen.guess_slots_words.value = say("guess_intro", self.lang, self.view, **words)
@@ -526,6 +526,12 @@ class ControlRoom(show.Panel):
         return any(
             each.overruns for each in (outcome.result, outcome.uncut, outcome.kept) if each is not None
         )
+
+    @property
+    def _clock_refused(self) -> bool:
+        """Whether these settings were refused because their ops are too short for this machine's clock."""
+        error = self._status[1].get("error")
+        return isinstance(error, DeviceError) and error.key == "clock_coarse"
 
     def _slower(self) -> None:
         """A clock half as fast, and once more."""

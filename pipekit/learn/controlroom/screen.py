@@ -125,7 +125,10 @@ class Screen:
     @property
     def moving(self) -> list[ipywidgets.Widget]:
         """What changes while something runs, or by its end."""
-        buttons = [self.train, self.stop, self.sweep, self.save, self.back, self.forward, self.slower]
+        buttons = [
+            self.train, self.stop, self.sweep, self.save, self.back, self.forward, self.slower, self.reset,
+            *self.presets.values(),
+        ]  # fmt: skip
         words = [self.status, self.figures, self.sentences, self.evidence, self.idle, self.table, self.saved]
         knobs = [part for knob in self.knobs for part in knob.parts]
         layouts = [each.layout for each in (self.slower, self.bar, self.progress_box, self.guess_box)]
@@ -137,6 +140,7 @@ class Screen:
             self.position,
             self.play,
             self.go_back.field,
+            self.direction.field,
         ]
         return [*buttons, *words, *knobs, *layouts, *pictures, self.batch_norm, self.real_time]
 
