@@ -743,7 +743,7 @@ def test_presets_and_history_rest_during_a_run(room):
 
 def test_cells_fill_from_left_to_right_while_it_runs(make):
     room = make(experiment=Experiment(batch_time=0.08))
-    room.forward_only = False
+    room.num_stages, room.forward_only = 2, False
     filled = []
 
     def look(change):
@@ -752,7 +752,7 @@ def test_cells_fill_from_left_to_right_while_it_runs(make):
     room.screen.grid.observe(look, "value")
     room.run().wait(LONGEST)
     assert len(set(filled)) >= 4
-    assert filled[-1] == 8 + 32  # all ops of the uncut and the cut step
+    assert filled[-1] == 4 + 16  # all ops of the uncut and the cut step
 
 
 def test_after_a_run_the_class_sees_the_way_back_when_it_wishes(room):
@@ -779,6 +779,7 @@ def test_1f1b_is_shown_both_ways_whatever_the_menu_says(room):
 
 def test_a_sweep_fills_the_curve_and_changes_no_parameter(make, as_it_is):
     room = make(experiment=Experiment(batch_time=0.08))
+    room.num_stages = 2
     before = [parameter.detach().clone() for parameter in room.experiment.model.parameters()]
     curve = room.screen.curve.value
     room.screen.sweep.click()
@@ -787,7 +788,7 @@ def test_a_sweep_fills_the_curve_and_changes_no_parameter(make, as_it_is):
     assert [outcome.key.num_micro_batches for outcome in outcomes] == [1, 4, 8, 16]
     assert all(outcome.same and not outcome.trained for outcome in outcomes)
     assert room.screen.curve.value != curve
-    assert room.logbook.outcomes.keys() == {Settings(num_micro_batches=count) for count in (1, 4, 8, 16)}
+    assert room.logbook.outcomes.keys() == {Settings(2, count) for count in (1, 4, 8, 16)}
     assert room.logbook.entries == []
     assert all(torch.equal(a, b) for a, b in zip(before, room.experiment.model.parameters(), strict=True))
     assert outcomes[0].bubble > outcomes[1].bubble > outcomes[2].bubble
@@ -835,6 +836,7 @@ def test_moving_a_knob_forgets_the_question(make, monkeypatch, as_it_is):
 
 def test_overruns_turn_the_last_line_amber_and_offer_a_slower_clock(make):
     room = make(experiment=Experiment(model=nn.Sequential(*mlp(4), Dawdle()), batch_time=QUICK))
+    room.num_stages = 2
     outcome = room.run().wait(LONGEST)
     assert outcome.result.overruns > 0
     assert "pipekit-warn" in room.screen.evidence.value and "overruns" in room.screen.evidence.value
@@ -970,8 +972,8 @@ def windows_clock(monkeypatch):
 
 @pytest.mark.parametrize("lang", show.LANGUAGES)
 def test_a_coarse_clock_is_a_sentence_and_a_slower_clock_is_offered(make, windows_clock, lang):
-    room = make(lang, Experiment(batch_time=0.12))
-    room.num_micro_batches = 8  # ops of 15 ms, and twice a grain of 15 ms is asked for
+    room = make(lang, Experiment(batch_time=0.06))
+    room.num_stages = 2  # ops of 15 ms, and twice a grain of 15 ms is asked for
     with pytest.raises(DeviceError) as refused:
         room.run().wait(LONGEST)
     said = plain(room.screen.status.value)
@@ -994,9 +996,10 @@ def test_a_coarse_clock_is_a_sentence_and_a_slower_clock_is_offered(make, window
 
 def test_the_lesson_itself_can_be_shown_by_a_coarse_clock(make, windows_clock):
     room = make(experiment=Experiment())
+    room.num_stages = 2
     outcome = room.run().wait(LONGEST)
     assert outcome.timeline.source == "measured"
-    assert outcome.bubble == pytest.approx(3 / 7, abs=0.1)
+    assert outcome.bubble == pytest.approx(1 / 5, abs=0.1)
 
 
 # -- what goes wrong is a sentence
@@ -1162,6 +1165,7 @@ def test_in_the_foreground_every_widget_ends_as_the_kernel_has_it(room, heard):
 
 def test_in_the_foreground_the_picture_moves_on_the_way(make, heard, monkeypatch):
     room = make(experiment=Experiment(batch_time=0.08))
+    room.num_stages = 2
     room._found_deaf()
     seen = []
     sent = room.send_moving

@@ -269,6 +269,25 @@ def test_in_the_foreground_the_page_hears_what_threads_have_set(counter, heard):
     assert [state["value"] for model, state in heard if model == words.model_id][-1] == "there"
 
 
+def test_in_the_foreground_the_page_hears_even_what_came_after_the_last_look(counter, heard, monkeypatch):
+    looked, sent = threading.Event(), counter.send_moving
+
+    def work(run):
+        looked.wait(5)
+        counter.children[0].value = 7
+
+    def send_then_let_it_end():
+        sent()
+        if not looked.is_set():
+            looked.set()
+            until(lambda: counter.current.done)
+
+    monkeypatch.setattr(counter, "send_moving", send_then_let_it_end)
+    counter.start(work)
+    number = counter.children[0].model_id
+    assert [state["value"] for model, state in heard if model == number][-1] == 7
+
+
 def test_in_the_foreground_only_what_has_changed_is_sent_again(counter, heard):
     counter.start(count_to(1, counter))
     heard.clear()
