@@ -28,7 +28,7 @@ STYLE = f"""<style>
 .pipekit-room img {{ max-width: 100%; height: auto; flex: none; align-self: flex-start; margin: 0; display: block; }}
 .pipekit-room .pipekit-line {{ align-items: center; flex-flow: row wrap; gap: 2px 4px; min-height: 33px; }}
 .pipekit-room > .pipekit-line:last-child {{ min-height: 0; }}
-.pipekit-room .pipekit-line > * {{ flex: none; }}
+.pipekit-room .pipekit-line > * {{ flex: none; max-width: 100%; }}
 .pipekit-room .pipekit-ends {{ justify-content: space-between; }}
 .pipekit-room .pipekit-stage {{ position: relative; }}
 .pipekit-room .pipekit-stage > .widget-html {{ position: absolute; inset: 0; margin: 0; width: 100%; height: 100%;
