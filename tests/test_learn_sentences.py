@@ -205,22 +205,22 @@ Gradients differ (up to 3.4e-01): BatchNorm normalises by each micro-batch's sta
 Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits out its declared time · 1 slot = 40 ms · 0 overruns · woke up 0.3 ms late (median), 2.1 at worst
 """,
     "recompute": """
-同一批64张手写数字：不切用了16格，切成4小份用了7格，少用9格。
+同一批64张手写数字：不切用了48格，切成4小份用了28格，少用20格。
 草稿少了60%，多花了33%的时间；4块显卡有42.9%的时间闲着，公式算出来是42.9%。
 结果一样：每个旋钮要改的量，和不切时最多只差千万分之三，是小数计算的零头。
 真的训练了 · 替身显卡×4：CPU 算完一格活，再等满规定的时间 · 1格=40毫秒 · 0次超时
 
-小批次 64 个样本：不切分 16 格，4 个微批次 7 格，少 9 格，加速比 2.3。
+小批次 64 个样本：不切分 48 格，4 个微批次 28 格，少 20 格，加速比 1.7。
 激活值峰值减少 60%，总时间增加 33%；4 个设备的气泡占比（空闲 / (K × 总时间)）实测 42.9%，公式 42.9%。
 与不切分等价：各参数的梯度相对误差最大为 3.0e-07，属于浮点舍入误差。
 真的训练了 · 替身设备×4（限速的 CPU）：每个操作真的计算，再等满规定的时间 · 1 格 = 40 毫秒 · 0 次超时 · 唤醒延迟 0.3 毫秒（中位数），最大 2.1 毫秒
 
-The same 64 digits took 16 slots uncut, 7 slots in 4 pieces: 9 slots fewer.
+The same 64 digits took 48 slots uncut, 28 slots in 4 pieces: 20 slots fewer.
 Scratch paper is 60% less, the time 33% more; 4 GPUs sat idle 42.9% of the time; the formula says 42.9%.
 Same result: what each parameter is changed by differs from uncut by at most 3 in 10 million, mere rounding.
 Really trained · 4 stand-in GPUs: the CPU does each step, then waits out its time · 1 slot = 40 ms · 0 overruns
 
-Mini-batch of 64 samples: uncut 16 slots, 4 micro-batches 7 slots, 9 slots fewer, speed-up 2.3.
+Mini-batch of 64 samples: uncut 48 slots, 4 micro-batches 28 slots, 20 slots fewer, speed-up 1.7.
 Peak activations 60% less, makespan 33% more; bubble fraction of 4 devices (idle / (K × makespan)): measured 42.9%, formula 42.9%.
 Same gradients as uncut: relative difference of a parameter at most 3.0e-07, floating-point rounding.
 Really trained · 4 stand-ins (CPU, slowed down): every op computes, then waits out its declared time · 1 slot = 40 ms · 0 overruns · woke up 0.3 ms late (median), 2.1 at worst

@@ -77,6 +77,7 @@ def bubble_chart(
     num_devices: int,
     num_micro_batches: int,
     lang: str = "en",
+    view: str = "class",
 ) -> bytes:
     """Measured points on the predicted curve, as PNG.
 
@@ -85,19 +86,21 @@ def bubble_chart(
         num_micro_batches: the M that is set now; a thin line marks it.
     """
     lang = drawn_language(lang)
-    figure, axes = _figure(say("bubble_title", lang, num_devices=num_devices))
+    figure, axes = _figure(say("bubble_title", lang, view, num_devices=num_devices))
     axes.axvline(num_micro_batches, color=GREY, linewidth=1, linestyle=":")
     pieces = sorted(curve)
-    axes.plot(pieces, [100 * curve[m] for m in pieces], color=BLUE, linewidth=2, label=say("curve", lang))
+    axes.plot(
+        pieces, [100 * curve[m] for m in pieces], color=BLUE, linewidth=2, label=say("curve", lang, view)
+    )
     points = sorted(measured)
     heights = [100 * measured[m] for m in points]
-    axes.plot(points, heights, "o", color=VERMILLION, markersize=8, label=say("points", lang))
+    axes.plot(points, heights, "o", color=VERMILLION, markersize=8, label=say("points", lang, view))
     for m, height in zip(points, heights, strict=True):
         axes.annotate(f"{height:.0f}%", (m, height), textcoords="offset points", xytext=(7, 5))
     axes.set_xlim(0, max([32, *pieces]) + 2)
     axes.set_ylim(0, 100)
-    axes.set_xlabel(say("bubble_x", lang))
-    axes.set_ylabel(say("bubble_y", lang))
+    axes.set_xlabel(say("bubble_x", lang, view))
+    axes.set_ylabel(say("bubble_y", lang, view))
     axes.legend(frameon=False, loc="upper right")
     return _png(figure, lang)
 
@@ -117,7 +120,7 @@ def memory_chart(
         fullest: bytes that the axis has room for at least, so that charts can be compared.
     """
     lang = drawn_language(lang)
-    figure, axes = _figure(say("memory_title", lang))
+    figure, axes = _figure(say("memory_title", lang, view))
     num_devices = len(predicted or measured_activations or ())
     weights = [(device.parameters + device.gradients) / KIB for device in predicted or ()] or [
         0.0
@@ -130,12 +133,14 @@ def memory_chart(
             [device + shift for device in range(num_devices)],
             [bytes_ / KIB for bytes_ in activations],
         )
-        axes.bar(places, weights, 0.36, color=GREY, label=None if index else say("memory_weights", lang))
-        label = say("memory_measured" if style is MEASURED_BAR else "memory_predicted", lang)
+        axes.bar(
+            places, weights, 0.36, color=GREY, label=None if index else say("memory_weights", lang, view)
+        )
+        label = say("memory_measured" if style is MEASURED_BAR else "memory_predicted", lang, view)
         axes.bar(places, kept, 0.36, bottom=weights, label=label, **style)
         tops += [below + above for below, above in zip(weights, kept, strict=True)]
     names = [number(device, view) for device in range(num_devices)]
-    ticks = [say("device", lang, number=name) if num_devices <= 5 else str(name) for name in names]
+    ticks = [say("device", lang, view, number=name) if num_devices <= 5 else str(name) for name in names]
     axes.set_xticks(range(num_devices), ticks)
     axes.set_xlim(-0.6, num_devices - 0.4)  # bars stay where they are when measured ones join
     axes.set_ylim(0, max(tops) * 1.75 or 1)  # room for the legend

@@ -603,10 +603,10 @@ class _Sheet:
         box = (26, y + 6, y + LINE - 2)
         for kind in (KINDS[code] for code in present):
             x = self.entry(x, box, kind.value, FILLS[kind], say(f"kind_{kind.value}", self.lang, self.view))
-        x = self.entry(x, box, "·", IDLE, say("idle", self.lang))
+        x = self.entry(x, box, "·", IDLE, say("idle", self.lang, self.view))
         if self.dashed and any(timeline.source == "predicted" for timeline in timelines):
             self.items.append(Box(x, box[1], x + box[0], box[2], PAPER, MUTED, dashed=True))
-            self.text(say("dashed_frame", self.lang), x + 32, middle, SMALL, MUTED)
+            self.text(say("dashed_frame", self.lang, self.view), x + 32, middle, SMALL, MUTED)
         return y + LINE
 
     def entry(self, x: int, box: tuple[int, int, int], sign: str, fill: Colour, words: str) -> int:

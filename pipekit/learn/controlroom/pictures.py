@@ -231,7 +231,11 @@ def downloads(shown_parts: Sequence[Part], slot: float, lang: str, view: str) ->
 
 
 def curve(
-    settings: Settings, family: Mapping[int, plan.Timeline], outcomes: Collection[Outcome], lang: str
+    settings: Settings,
+    family: Mapping[int, plan.Timeline],
+    outcomes: Collection[Outcome],
+    lang: str,
+    view: str,
 ) -> bytes:
     """Measured bubbles of this K, schedule and policy on their predicted curve (empty: not to be seen), as PNG."""
     predicted = {pieces: plan.bubble_fraction(timeline) for pieces, timeline in family.items()}
@@ -240,7 +244,9 @@ def curve(
         for outcome in outcomes
         if outcome.key.family() == settings.key().family()
     }
-    return show.bubble_chart(predicted, measured, settings.num_stages, settings.key().num_micro_batches, lang)
+    return show.bubble_chart(
+        predicted, measured, settings.num_stages, settings.key().num_micro_batches, lang, view
+    )
 
 
 def memory(
@@ -286,7 +292,11 @@ def entry_name(index: int, entry: Entry, lang: str, view: str) -> str:
     words = [f"{number(index, view)}: K={settings.num_stages}, M={settings.key().num_micro_batches}"]
     words += [say(settings.schedule, lang, view)] if settings.schedule != lesson.schedule else []
     words += [say(settings.checkpoint, lang, view)] if settings.checkpoint != lesson.checkpoint else []
-    words += [say("slow_stage", lang, view)] if settings.slow_device >= 0 else []
+    words += [say("preset_slow_stage", lang, view)] if settings.slow_device >= 0 else []
+    for key in ("overhead_ms", "latency_ms"):
+        words += [f"{say(key, lang, view)} {getattr(settings, key):g}"] if getattr(settings, key) else []
+    words += [say("times_slower", lang, view, times=settings.pace)] if settings.pace != lesson.pace else []
+    words += [say("real_time", lang, view)] if settings.real_time else []
     words += ["BatchNorm"] if settings.batch_norm else []
     return ", ".join(words)
 

@@ -149,7 +149,7 @@ class ControlRoom(show.Panel):
 
     @property
     def in_view(self) -> bool:
-        """Whether only the way forward is shown: where the way back mixes with it, its gaps would look idle."""
+        """Whether only the way forward is shown; some settings make no sense without the way back."""
         return self.forward_only and sentences.forwards_first(self.settings)
 
     def guess(self, slots: str = "", percent: str = "") -> None:
@@ -403,8 +403,11 @@ class ControlRoom(show.Panel):
         self.screen.evidence.value = pictures.said([evidence]) + pictures.lines(self._hints())
         show_if(self.screen.slower, self._overran or self._clock_refused)
         show_if(self.screen.guess_box, not self.may_see and self._live.settings is None)
-        words = {"uncut": sentences.count(self._least(), 1.0), "count": self.settings.key().num_micro_batches}
-        self.screen.guess_slots_words.value = say("guess_intro", self.lang, self.view, **words)
+        count = self.settings.key().num_micro_batches
+        words = {"uncut": sentences.count(self._least(), 1.0), "count": count}
+        key = "guess_intro" if count > 1 else "guess_first"  # of the whole batch the slots are told
+        self.screen.guess_slots_words.value = say(key, self.lang, self.view, **words)
+        show_if(self.screen.guess_slots, count > 1)
 
     def _show_cost(self) -> None:
         screen, words = self.screen, (self.lang, self.view)
@@ -438,7 +441,7 @@ class ControlRoom(show.Panel):
         most = self._predict(settings.kept())
         outcome = self.logbook.outcome(settings)
         memory = pictures.memory(prediction if seen else None, most, outcome, self.lang, self.view)
-        curve = pictures.curve(settings, family if seen else {}, outcomes, self.lang)
+        curve = pictures.curve(settings, family if seen else {}, outcomes, self.lang, self.view)
         table = pictures.history(entries, self.experiment.slot, self.in_view, self.lang, self.view)
         with self.lock:
             self.screen.memory.value, self.screen.curve.value, self.screen.table.value = memory, curve, table

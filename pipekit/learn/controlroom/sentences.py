@@ -86,9 +86,10 @@ def _rounded(value: float, slot: float | None) -> float:
 
 
 def forwards_first(settings: Settings) -> bool:
-    """Whether the forwards alone make a picture: not where a device goes back in between, as in 1F1B."""
+    """Whether the forwards alone make a picture: not where a device goes back in between (as in 1F1B, its gaps would
+    look idle), nor where the point is what is redone on the way back."""
     kinds = ["".join(str(op.kind) for op in lane) for lane in settings.build().lanes]
-    return not any("F" in lane.lstrip("F") for lane in kinds)
+    return settings.checkpoint == "never" and not any("F" in lane.lstrip("F") for lane in kinds)
 
 
 def shown(timeline: plan.Timeline, forward_only: bool) -> plan.Timeline:

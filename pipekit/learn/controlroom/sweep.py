@@ -155,7 +155,7 @@ class SweepPanel(show.Panel):
             lines = self._lines(self.lang)
             table = sweep_pictures.table(self.experiment, self._rows, self.lang, self.view)
             said = [
-                sweep_pictures.source(self.experiment, lines, self.lang),
+                sweep_pictures.source(self.experiment, lines, self.lang, self.view),
                 *sweep_pictures.best(lines, self.lang, self.view),
                 *sweep_pictures.skipped(self._asked, self.lang, self.view),
                 *(" | ".join(row) for row in table),

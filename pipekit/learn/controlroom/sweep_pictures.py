@@ -94,8 +94,8 @@ def names(shown: Sequence[Settings], lang: str, view: str) -> list[str]:
         " ".join(
             [f"K={each.num_stages}", say(each.schedule, lang, "engineer")]
             + ([say(each.checkpoint, lang, view)] if several or each.checkpoint != "never" else [])
-            + ([say("sweep_extra", lang, ms=each.overhead_ms)] if each.overhead_ms else [])
-            + ([say("sweep_hop", lang, ms=each.latency_ms)] if each.latency_ms else [])
+            + ([say("sweep_extra", lang, view, ms=each.overhead_ms)] if each.overhead_ms else [])
+            + ([say("sweep_hop", lang, view, ms=each.latency_ms)] if each.latency_ms else [])
         )
         for each in shown
     ]
@@ -103,13 +103,15 @@ def names(shown: Sequence[Settings], lang: str, view: str) -> list[str]:
 
 def charts(experiment: Experiment, lines: Sequence[show.Series], lang: str, view: str) -> bytes:
     """Both charts, as PNG."""
-    return show.sweep_charts(lines, TIME_WORDS[view], source(experiment, lines, drawn_language(lang)), lang)
+    return show.sweep_charts(
+        lines, TIME_WORDS[view], source(experiment, lines, drawn_language(lang), view), lang
+    )
 
 
-def source(experiment: Experiment, lines: Sequence[show.Series], lang: str) -> str:
+def source(experiment: Experiment, lines: Sequence[show.Series], lang: str, view: str) -> str:
     """Where the picture comes from: what no picture may lose."""
     key = "sweep_source_measured" if any(each.measured for each in lines) else "sweep_source_predicted"
-    return say(key, lang, slot_ms=1000 * experiment.slot)
+    return say(key, lang, view, slot_ms=1000 * experiment.slot)
 
 
 def best(lines: Sequence[show.Series], lang: str, view: str) -> list[str]:
