@@ -285,7 +285,7 @@ def test_what_overran_is_measured_once_more():
         def forward(self, x):
             self.seen += 1
             if x.shape[0] < 64 and self.seen < 5:
-                threading.Event().wait(0.06)
+                threading.Event().wait(0.12)
             return x
 
     made = Experiment(model=nn.Sequential(*mlp(4), Once()), batch_time=0.16)
