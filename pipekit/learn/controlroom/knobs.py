@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets
@@ -51,25 +51,44 @@ class Stepper(ipywidgets.HBox):
 
 
 class Menu(ipywidgets.HBox):
-    """A named menu; its words change with the language, its choice doesn't."""
+    """A named menu; its words change with the language, its choice doesn't.
+
+    One whose values are told by a function (`name`) takes others too: from code any number can be chosen.
+    """
 
     value = traitlets.Any()
 
     def __init__(self, values: Sequence[Any], width: str) -> None:
         self.values = tuple(values)
+        self._word: Callable[[Any], str] | None = None
         self.label = html()
         self.field = ipywidgets.Dropdown(options=self.values, value=self.values[0], layout={"width": width})
         super().__init__([self.label, self.field])
         self.add_class("pipekit-line")
         self.value = self.values[0]
-        self._link = traitlets.link((self, "value"), (self.field, "value"))
+        self._naming = False
+        self.observe(lambda change: self._show(), "value")
+        self.field.observe(lambda change: self._chosen(change["new"]), "value")
 
-    def name(self, label: str, words: Sequence[str]) -> None:
-        """Its label, and a word for each value."""
+    def name(self, label: str, words: Sequence[str] | Callable[[Any], str]) -> None:
+        """Its label, and a word for each value: one by one, or from a function."""
         self.label.value = self.field.tooltip = label
-        self._link.unlink()  # new options select the first one: that's no choice of the learner's
-        self.field.options = list(zip(words, self.values, strict=True))
-        self._link.link()
+        self._word = words if callable(words) else None
+        said = [words(value) for value in self.values] if callable(words) else words
+        self._naming = True  # new options select the first one: that's no choice of the learner's
+        self.field.options = list(zip(said, self.values, strict=True))
+        self._naming = False
+        self._show()
+
+    def _show(self) -> None:
+        if self.value not in self.values and self._word is not None:
+            self.values = tuple(sorted((*self.values, self.value)))
+            self.name(self.label.value, self._word)
+        self.field.value = self.value
+
+    def _chosen(self, value: Any) -> None:
+        if not self._naming:
+            self.value = value
 
     def name_by_keys(self, key: str, lang: str, view: str) -> None:
         """The same with words from the table: each value is its own key."""

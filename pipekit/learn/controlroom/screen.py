@@ -165,7 +165,7 @@ class Screen:
             widget.description = widget.tooltip = words(key)
         self.wide.description, self.wide.tooltip = words("wide"), words("wide_why")
         self.back.tooltip, self.forward.tooltip = words("replay_back"), words("replay_forward")
-        self.pace.name(words("replay_pace"), [words("seconds_a_slot", seconds=pace) for pace in PACES])
+        self.pace.name(words("replay_pace"), lambda pace: words("seconds_a_slot", seconds=pace))
         self.direction.name("", [words("only_forward"), words("both_ways")])
         for key, toggle in self.toggles.items():
             toggle.description = toggle.tooltip = f"{words(key)} ▸"
@@ -174,10 +174,10 @@ class Screen:
             self.presets[preset.key].tooltip = words(f"preset_{preset.key}_why")
         devices = [words("device", number=show.number(device, view)) for device in range(MOST_STAGES)]
         self.slow_device.name(words("slow_stage"), [words("nobody"), *devices])
-        self.slow_factor.name(words("slow_factor"), [f"{factor:g} ×" for factor in FACTORS])
+        self.slow_factor.name(words("slow_factor"), "{:g} ×".format)
         for menu, key in ((self.overhead, "overhead_ms"), (self.latency, "latency_ms")):
-            menu.name(words(key), [f"{ms:g} ms" for ms in MILLISECONDS])
-        self.clock.name(words("clock"), [words("times_slower", times=clock) for clock in CLOCKS])
+            menu.name(words(key), "{:g} ms".format)
+        self.clock.name(words("clock"), lambda clock: words("times_slower", times=clock))
         for widget, key in ((self.batch_norm, "batch_norm"), (self.real_time, "real_time")):
             widget.description = widget.tooltip = words(key)
         for widget, key in (
