@@ -1012,10 +1012,10 @@ def test_a_failing_model_is_a_sentence_and_an_error_in_the_cell(make):
     room = make("zh", Experiment(model=nn.Sequential(*mlp(4), bomb), batch_time=QUICK))
     # It can't be looked into, but it has a schedule.
     assert room.experiment.predict(room.settings).memory is None
-    with pytest.raises(RuntimeError, match="bang"):
+    with pytest.raises(StageError, match="bang"):
         room.run().wait(LONGEST)
     said = plain(room.screen.status.value)
-    assert "没成功" in said and "bang" in said
+    assert "没成功" in said and "bang" in said and "没做成" in said
     assert shown(room.screen.progress_box) and room.logbook.entries == []
     assert not room.screen.train.disabled and room.screen.stop.disabled
     room.screen.language.value = "en"

@@ -413,9 +413,9 @@ class Experiment:
         """One step, its gradients left in `.grad`, and how far they are from the uncut model's."""
         model = self.model_of(settings)
         model.zero_grad()
+        result = pipeline.step(settings.build(), self.batch, self.target, self.loss, on_span=watch.span)
         with one_thread():
             uncut = torch.autograd.grad(self._whole(model), list(model.parameters()), allow_unused=True)
-        result = pipeline.step(settings.build(), self.batch, self.target, self.loss, on_span=watch.span)
         return result, run.relative_difference([p.grad for p in model.parameters()], list(uncut))
 
     def _whole(self, model: nn.Sequential) -> torch.Tensor:
