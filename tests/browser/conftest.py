@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -225,15 +226,13 @@ def opening(starter, chromium):
         process.wait(30)
 
 
-@pytest.fixture
-def pages(chromium):
+@contextmanager
+def new_pages(browser):
     """A function that opens a tab of a browser that was never here; afterwards no console may have complained."""
     contexts, complaints = [], []
 
-    def new(width=PROJECTOR["width"], height=PROJECTOR["height"], scale=1):
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, device_scale_factor=scale, accept_downloads=True
-        )
+    def new(width=PROJECTOR["width"], height=PROJECTOR["height"]):
+        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
@@ -246,16 +245,23 @@ def pages(chromium):
     assert complaints == []
 
 
+def new_room(lang: str, starter: Starter, page) -> Room:
+    """A control room that nobody has touched."""
+    room = Room(page, lang, starter)
+    room.open(starter.afresh(lang))
+    return room
+
+
+@pytest.fixture
+def pages(chromium):
+    with new_pages(chromium) as new:
+        yield new
+
+
 @pytest.fixture
 def open_room(opening, starter, pages):
     """A function that opens a new control room in a language."""
-
-    def open_(lang, **viewport):
-        room = Room(pages(**viewport), lang, starter)
-        room.open(starter.afresh(lang))
-        return room
-
-    return open_
+    return lambda lang: new_room(lang, starter, pages())
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,8 @@
 import statistics
 import time
 
-from conftest import SOON
+import pytest
+from conftest import SOON, new_pages, new_room
 from eyes import WATCH_PICTURES
 from PIL import Image
 
@@ -11,8 +12,14 @@ MANY = 20  # presses of a key
 BYTES = 1_000_000  # of a GIF that goes into slides
 
 
-def test_a_moved_number_is_soon_a_new_picture(open_room):
-    room = open_room("zh")
+@pytest.fixture(scope="module")
+def room(opening, starter, chromium):
+    """One panel for all these questions."""
+    with new_pages(chromium) as pages:
+        yield new_room("zh", starter, pages())
+
+
+def test_a_moved_number_is_soon_a_new_picture(room):
     room.button("guess_none").click()
     room.button("guess_none").wait_for(state="hidden", timeout=SOON)
     room.page.evaluate(WATCH_PICTURES)
@@ -26,8 +33,7 @@ def test_a_moved_number_is_soon_a_new_picture(open_room):
     assert statistics.median(latencies) < 400  # the promise is 80 on a machine that does nothing else
 
 
-def test_stop_stops_and_the_panel_can_be_used_again(open_room):
-    room = open_room("en")
+def test_stop_stops_and_the_panel_can_be_used_again(room):
     room.train.click()
     stop = room.button("cancel").and_(room.page.locator(":enabled"))
     stop.wait_for(timeout=SOON)
@@ -42,9 +48,14 @@ def test_stop_stops_and_the_panel_can_be_used_again(open_room):
     room.train_once()
 
 
-def test_a_replay_steps_through_the_columns_and_is_saved_as_a_small_gif(open_room, screenshot, tmp_path):
-    room = open_room("zh")
-    room.guess("7", "43")
+def back_to_the_lesson(room) -> None:
+    room.button("more").click()
+    room.button("reset").click()
+    room.button("more").click()
+
+
+def test_a_replay_steps_through_the_columns_and_is_saved_as_a_small_gif(room, screenshot, tmp_path):
+    back_to_the_lesson(room)
     room.train_once()
     for _ in range(3):
         room.page.get_by_title(room.say("replay_forward")).click()
