@@ -307,6 +307,14 @@ def test_switching_language_keeps_every_choice(room):
     assert "替身显卡" in room.screen.evidence.value
 
 
+def test_switching_language_keeps_the_direction_and_the_open_drawer(room):
+    room.forward_only = False
+    room.screen.toggles["memory"].value = True
+    room.screen.language.value = "zh"
+    assert not room.forward_only and room.screen.direction.value is False
+    assert room.screen.toggles["memory"].value and shown(room.screen.drawers["memory"])
+
+
 def test_switching_language_keeps_what_was_measured_and_says_it_in_the_other(make, lesson):
     measured, outcome, _ = lesson
     room = make("en", Experiment())
@@ -757,6 +765,25 @@ def test_cells_fill_from_left_to_right_while_it_runs(make):
     assert filled[-1] == 4 + 16  # all ops of the uncut and the cut step
 
 
+@pytest.mark.parametrize("begin", [ControlRoom.run, ControlRoom.sweep])
+def test_while_it_runs_a_grid_never_shows_a_step_of_other_settings(make, begin):
+    room = make(experiment=Experiment(batch_time=0.08))
+    room.settings = Settings(2, 2, "always")
+    strangers = []
+
+    def look(change):
+        if room._live.settings is not None:
+            allowed = {op for lane in room.settings.build().lanes for op in lane}
+            spans = [span.op for span in room._parts()[-1].timeline.spans]
+            strangers.extend([op for op in spans if op not in allowed])
+            if room._live.phase == "kept":  # the same ops, with nothing redone
+                strangers.extend(allowed - set(spans))
+
+    room.screen.grid.observe(look, "value")
+    begin(room).wait(LONGEST)
+    assert strangers == []
+
+
 def test_after_a_run_the_class_sees_the_way_back_when_it_wishes(room):
     room.run().wait(LONGEST)
     room.screen.direction.value = False
@@ -854,6 +881,13 @@ def test_overruns_turn_the_last_line_amber_and_offer_a_slower_clock(make):
     assert shown(room.screen.slower)
     room.pace = 8.0
     assert not shown(room.screen.slower)
+
+
+def test_a_slower_clock_keeps_what_was_guessed(room, monkeypatch):
+    monkeypatch.setattr(room, "_ask_or_run", lambda: None)
+    room.guess("7", "40%")
+    room.screen.slower.click()
+    assert room.logbook.guess(room.settings) == Guess(7, 40)
 
 
 def test_the_slower_button_stops_at_the_slowest_clock(room, monkeypatch):
@@ -1094,6 +1128,14 @@ def test_more_stages_than_layers_is_a_sentence_with_both_numbers(make, lang, wor
     assert shown(room.screen.stage)
     assert words not in plain(room.screen.figures.value)
     assert room.run().wait(LONGEST).same
+
+
+@pytest.mark.parametrize("model", [mlp(3), nn.Linear(64, 10)], ids=["three layers", "no Sequential"])
+def test_a_model_that_cannot_be_cut_so_still_displays_and_says_why(make, model):
+    room = make(experiment=Experiment(model=model, batch_time=QUICK))
+    bundle = room._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("That did not work: cannot cut")
+    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).height > 20
 
 
 def test_more_pieces_than_samples_is_a_sentence_with_both_numbers(make):

@@ -9,6 +9,7 @@ from torch import nn
 from pipekit import plan, run
 from pipekit.errors import BatchError, Cancelled, PartitionError, PlacementError
 from pipekit.learn import Experiment, Settings, experiment, mlp
+from pipekit.learn.data import digits
 from pipekit.learn.experiment import Watch
 
 QUICK = 0.04  # batch_time in seconds: a micro-batch of 16 takes 10 ms
@@ -292,3 +293,48 @@ def test_what_overran_is_measured_once_more():
     with made.bench(PAIR) as measure:
         outcome = measure(PAIR)
     assert outcome.result.overruns == 0
+
+
+# -- a learner's own
+
+
+@pytest.mark.parametrize("asked", [0, -1, len(digits().train_labels) + 1])
+def test_a_batch_is_as_large_as_there_are_digits_to_fill_it(asked):
+    found = len(digits().train_labels)
+    with pytest.raises(BatchError, match=f"{asked} of {found}"):
+        Experiment(batch_size=asked)
+
+
+def test_a_frozen_layer_trains_with_the_rest():
+    own = Experiment(mlp(), batch_time=QUICK)
+    own.model[0].requires_grad_(False)
+    before = [parameter.detach().clone() for parameter in own.model[0].parameters()]
+    assert own.train_once(PAIR).same
+    assert all(map(torch.equal, before, own.model[0].parameters()))
+
+
+NORMED = Settings(2, 2, batch_norm=True)
+
+
+def statistics(experiment):
+    return {name: buffer.clone() for name, buffer in experiment.model_of(NORMED).named_buffers()}
+
+
+def test_a_sweep_leaves_a_batch_norms_statistics_alone():
+    own = Experiment(batch_time=QUICK)
+    before = statistics(own)
+    own.sweep(NORMED, (1, 2))
+    assert all(torch.equal(before[name], now) for name, now in statistics(own).items())
+
+
+def test_a_cancelled_run_leaves_a_batch_norms_statistics_alone():
+    own = Experiment(batch_time=QUICK)
+    before = statistics(own)
+
+    def phase(key, **numbers):
+        if key == "measuring":
+            raise Cancelled("cancelled")
+
+    with pytest.raises(Cancelled):
+        own.train_once(NORMED, Watch(phase=phase))
+    assert all(torch.equal(before[name], now) for name, now in statistics(own).items())

@@ -167,6 +167,9 @@ class Experiment:
     Args:
         model: cut between its layers; left out, `mlp()`.
         batch_size: N.
+
+    Raises:
+        BatchError: there are not so many digits.
     """
 
     model: nn.Sequential = field(default_factory=lambda: _seeded(mlp))
@@ -176,6 +179,9 @@ class Experiment:
 
     def __post_init__(self) -> None:
         data = digits()
+        found = len(data.train_labels)
+        if not 1 <= self.batch_size <= found:
+            raise BatchError("batch_digits", asked=self.batch_size, found=found)
         self.batch, self.target = data.train_images[: self.batch_size], data.train_labels[: self.batch_size]
         self._models: dict[bool, nn.Sequential] = {False: self.model}
         self._shapes: dict[tuple[int, bool], plan.ModelShape | None] = {}
@@ -275,7 +281,7 @@ class Experiment:
         """
         began = time.monotonic()
         prediction, model = self.predict(settings), self.model_of(settings)
-        with self._open(settings, watch) as pipeline:
+        with self._open(settings, watch) as pipeline, _as_before_if_it_fails(model):
 
             def measured(phase: str, asked: Settings, steps: int) -> run.StepResult:
                 watch.phase(phase, step=1, steps=steps)
@@ -310,7 +316,7 @@ class Experiment:
         watch: Watch = Watch(),
         keep: Callable[[list[Outcome]], None] = _nothing,
     ) -> list[Outcome]:
-        """The same with several M, one real step each, handed to `keep` one by one; changes no parameter."""
+        """The same with several M, one real step each, handed to `keep` one by one; the model stays as it is."""
         outcomes: list[Outcome] = []
         with self.bench(settings, watch) as measure:
             for index, asked in enumerate(self._sweep_settings(settings, counts)):
@@ -323,7 +329,7 @@ class Experiment:
 
     @contextmanager
     def bench(self, settings: Settings, watch: Watch = Watch()) -> Iterator[Callable[[Settings], Outcome]]:
-        """Set devices up, and give a function that measures one real, checked step on them; changes no parameter.
+        """Set devices up, and give a function that measures one real, checked step on them; the model stays as it is.
 
         The function takes settings of the same model and devices: what differs is M, policy or schedule.
 
@@ -331,12 +337,17 @@ class Experiment:
             PlacementError: a run or another bench of this experiment has not ended.
         """
         with self._open(settings, watch) as pipeline:
+            model = self.model_of(settings)
+            before = _buffers(model)
 
             def measure(asked: Settings) -> Outcome:
                 prediction = self.predict(asked)
-                result, difference = self._checked_step(pipeline, asked, watch)
-                if result.overruns:  # a step that overran measures nothing: once more
+                try:
                     result, difference = self._checked_step(pipeline, asked, watch)
+                    if result.overruns:  # a step that overran measures nothing: once more
+                        result, difference = self._checked_step(pipeline, asked, watch)
+                finally:
+                    _put_back(model, before)
                 return Outcome(asked, prediction, result, difference, float(result.loss))
 
             yield measure
@@ -415,13 +426,34 @@ class Experiment:
         model.zero_grad()
         result = pipeline.step(settings.build(), self.batch, self.target, self.loss, on_span=watch.span)
         with one_thread():
-            uncut = torch.autograd.grad(self._whole(model), list(model.parameters()), allow_unused=True)
-        return result, run.relative_difference([p.grad for p in model.parameters()], list(uncut))
+            trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+            uncut = torch.autograd.grad(self._whole(model), trained, allow_unused=True)
+        return result, run.relative_difference([parameter.grad for parameter in trained], list(uncut))
 
     def _whole(self, model: nn.Sequential) -> torch.Tensor:
         """The uncut model's loss, shape (); its buffers (a BatchNorm's statistics) stay as they were."""
-        buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
-        return self.loss(torch.func.functional_call(model, buffers, (self.batch,)), self.target)
+        return self.loss(torch.func.functional_call(model, _buffers(model), (self.batch,)), self.target)
+
+
+def _buffers(model: nn.Module) -> dict[str, torch.Tensor]:
+    """What a model's buffers hold now: a BatchNorm's statistics, say."""
+    return {name: buffer.clone() for name, buffer in model.named_buffers()}
+
+
+def _put_back(model: nn.Module, before: dict[str, torch.Tensor]) -> None:
+    for name, buffer in model.named_buffers():
+        buffer.copy_(before[name])
+
+
+@contextmanager
+def _as_before_if_it_fails(model: nn.Module) -> Iterator[None]:
+    """Whatever goes wrong or is cancelled leaves the model's buffers as they were."""
+    before = _buffers(model)
+    try:
+        yield
+    except BaseException:
+        _put_back(model, before)
+        raise
 
 
 def _seeded(make: Callable[[], nn.Sequential]) -> nn.Sequential:

@@ -23,6 +23,7 @@ from pipekit.learn.controlroom.knobs import pause, show_if
 from pipekit.learn.controlroom.logbook import Logbook
 from pipekit.learn.controlroom.presets import LESSON, PRESETS, Preset
 from pipekit.learn.controlroom.screen import CLOCKS, MOST_MICRO_BATCHES, MOST_STAGES, SCHEDULES, Screen
+from pipekit.learn.controlroom.style import WIDTH
 from pipekit.learn.controlroom.sweep import SweepPanel
 from pipekit.learn.experiment import Experiment, Outcome, Prediction, Settings, Watch
 from pipekit.run import Pipeline
@@ -41,7 +42,10 @@ KNOBS = (
 
 @dataclass
 class _Live:
-    """The run that is going on, as far as it has come: its newest uncut step and its newest cut one."""
+    """The run that is going on, as far as it has come: its newest uncut step and its newest cut one.
+
+    What it runs besides, other M or another policy, has no grid of its own and is only counted.
+    """
 
     settings: Settings | None = None
     total: int = 1  # ops of all its steps
@@ -58,7 +62,8 @@ class _Live:
     def add(self, span: plan.Span) -> None:
         """An op has ended; one that had ended already means that the next step has begun."""
         with self.lock:
-            spans = self.spans.setdefault("uncut" if self.phase == "uncut" else "cut", {})
+            which = self.phase if self.phase in ("uncut", "kept", "sweeping") else "cut"
+            spans = self.spans.setdefault(which, {})
             if span.op in spans:
                 spans.clear()
             spans[span.op] = span
@@ -114,6 +119,7 @@ class ControlRoom(show.Panel):
         super().__init__(self.screen.boxes, lang=lang, view=view)
         self.add_class("pipekit-room")
         self._connect()
+        self._change_view()
         self._label()
         self.wide = bool(os.environ.get(STARTED))
         self._draw_charts()
@@ -199,8 +205,12 @@ class ControlRoom(show.Panel):
         return [part.timeline for part in self._parts()]
 
     def picture(self) -> Image.Image:
-        """Grids and charts as one still picture."""
+        """Grids and charts as one still picture; where there is none, why."""
         with self.lock:
+            refused = self._refused()
+            if refused:
+                blank = Image.new("RGB", (WIDTH, 1), "white")
+                return pictures.stack(blank, [], refused, self.lang)
             self._draw_charts()
             charts = [image.value for image in (self.screen.memory, self.screen.curve) if image.value]
             return pictures.stack(self._grid(), charts, say("still_line", self.lang, self.view), self.lang)
@@ -212,9 +222,20 @@ class ControlRoom(show.Panel):
     def picture_text(self) -> str:
         """The room in words and letters."""
         with self.lock:
+            refused = self._refused()
+            if refused:
+                return refused
             parts = [line for each in self.timelines() for line in self._in_letters(each)]
             said = [said.text for said in self._said()]
             return "\n".join([*parts, *said, say("still_line", self.lang, self.view)])
+
+    def _refused(self) -> str:
+        """Why these settings have no picture; "" where they have one."""
+        try:
+            self._predict(self.settings)
+        except PipekitError as error:
+            return say("failed", self.lang, self.view, why=show.sentence(error, self.lang, self.view))
+        return ""
 
     def _in_letters(self, timeline: plan.Timeline) -> list[str]:
         return [show.devices_line(timeline, self.lang), str(timeline), ""] if len(timeline.spans) else []
@@ -239,6 +260,7 @@ class ControlRoom(show.Panel):
         ):  # fmt: skip
             traitlets.link((self, trait), (widget, "value"))
         traitlets.link((screen.play, "value"), (screen.position, "value"))
+        self.observe(lambda change: self._change_view(), "view")
         self.observe(lambda change: self._label(), ["lang", "view"])
         self.observe(lambda change: self._dress(), ["size", "wide"])
         self.observe(lambda change: self._moved(), list(KNOBS))
@@ -265,11 +287,15 @@ class ControlRoom(show.Panel):
         """Say everything in the room's language, for its readers."""
         with self.lock:
             self.screen.label(self.lang, self.view)
+            self._name_entries()
+            self.refresh()
+
+    def _change_view(self) -> None:
+        """What an audience sees first."""
+        with self.lock:
             self.forward_only = self.view == "class"
             show_if(self.screen.toggles["sweeps"], self.view == "engineer")
             self.screen.open_only("more" if self.view == "engineer" else "")
-            self._name_entries()
-            self.refresh()
 
     def _dress(self) -> None:
         """How large the text is, and whether the panel fills the browser's window."""
@@ -537,8 +563,10 @@ class ControlRoom(show.Panel):
         return isinstance(error, DeviceError) and error.key == "clock_coarse"
 
     def _slower(self) -> None:
-        """A clock half as fast, and once more."""
+        """A clock half as fast, and once more; what was guessed counts slots, so it is as good on this clock."""
+        guess = self.logbook.guess(self.settings)
         self.pace = min(2 * self.pace, CLOCKS[-1])
+        self.logbook.decide(self.settings, guess)
         self._ask_or_run()
 
     def moving(self) -> list[ipywidgets.Widget]:
