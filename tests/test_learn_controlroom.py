@@ -742,6 +742,18 @@ def test_buttons_take_turns(room):
     assert screen.bar.value > 0.9
 
 
+def test_words_changed_at_the_very_end_of_a_run_leave_the_buttons_usable(room, monkeypatch):
+    end = room._end
+
+    def end_and_switch(*status, **numbers):  # what another thread does that has waited for the lock
+        end(*status, **numbers)
+        room.lang = "zh"
+
+    monkeypatch.setattr(room, "_end", end_and_switch)
+    room.run().wait(LONGEST)
+    assert not room.screen.train.disabled and room.screen.stop.disabled
+
+
 def test_presets_and_history_rest_during_a_run(room):
     current = room.run()
     room.apply("16_pieces")

@@ -334,7 +334,7 @@ class ControlRoom(show.Panel):
         if self._batch:
             return
         with self.lock:
-            self._usable(self.current is None or self.current.done)
+            self._usable(self._live.settings is None)  # not the thread's end: that comes after its last word
             try:
                 prediction = self._predict(self.settings)
             except PipekitError as error:
