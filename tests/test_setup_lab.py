@@ -279,6 +279,37 @@ def test_a_state_whose_port_is_dead_or_somebody_elses_is_ignored(tmp_path, stran
     assert lab.running_lab(places) is None
 
 
+@pytest.mark.parametrize("port", ["x", None, "@elsewhere:80/", 80.5])
+def test_a_state_whose_port_is_no_number_is_ignored_and_asks_nobody(tmp_path, port, monkeypatch):
+    places = Places(tmp_path)
+    monkeypatch.setattr(lab.Lab, "ask", lambda *asked: {"started": ""})
+    write_state(places, port=port)
+    assert lab.running_lab(places) is None
+
+
+def test_a_state_of_brackets_alone_is_ignored(tmp_path):
+    places = Places(tmp_path)
+    places.state.write_text("[" * 100_000, encoding="utf-8")
+    assert lab.running_lab(places) is None
+
+
+def test_a_port_whose_program_speaks_no_http_is_not_ours(tmp_path):
+    places = Places(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet():
+            client, _ = server.accept()
+            with client:
+                client.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+                client.recv(4096)
+
+        greeting = threading.Thread(target=greet)
+        greeting.start()
+        write_state(places, port=server.getsockname()[1])
+        assert lab.running_lab(places) is None
+        greeting.join()
+
+
 def test_a_copied_folder_does_not_take_over_the_lab_of_the_folder_it_was_copied_from(first, places, tmp_path):
     shutil.copytree(places.lab, tmp_path / ".lab", ignore=shutil.ignore_patterns("runtime", "data"))
     assert lab.running_lab(places) is not None

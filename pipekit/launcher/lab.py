@@ -1,5 +1,6 @@
 """Open the control room alive: one running lab a folder, its first cells run before the browser looks."""
 
+import http.client
 import json
 import os
 import secrets
@@ -63,7 +64,7 @@ class Lab:
         """Whether it is there and takes our token."""
         try:
             return "started" in self.ask("/api/status")
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, http.client.HTTPException):  # somebody else's port
             return False
 
 
@@ -71,7 +72,9 @@ def running_lab(places: Places) -> Lab | None:
     """The lab that an earlier start of this folder left running, or None."""
     try:
         lab = Lab(**json.loads(places.state.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    if type(lab.port) is not int:  # anything else could make an address elsewhere
         return None
     return lab if lab.root == str(places.root) and lab.answers() else None
 
