@@ -19,6 +19,9 @@ from pipekit.learn.data import digits
 from pipekit.learn.models import mlp, one_thread
 
 STEPS = 3  # timed steps of one run; the median one is shown
+LATE = (
+    1 / 8
+)  # of a slot: a worker that wakes up later than that is seen in the picture, so the step is run again
 ROUNDING = 1e-4  # a relative difference of gradients below it is float32 rounding
 LEARNING_RATE = 0.1
 MOST_PIECES = 32  # of the predicted curve
@@ -114,6 +117,18 @@ class Outcome:
     def timeline(self) -> plan.Timeline:
         """The measured one."""
         return self.result.timeline
+
+    def slot(self, declared: float) -> float:
+        """Seconds of a slot: the class's `declared` one at this pace; in real time, where nothing is declared, what a
+        quarter of the uncut mini-batch was measured to take forward."""
+        if self.settings.real_time and self.uncut is not None:
+            return self.uncut.timeline.only("F").makespan / (4 * self.settings.num_stages)
+        return declared * self.settings.pace
+
+    @property
+    def late(self) -> float:
+        """Seconds by which the latest worker woke up too late in what is shown."""
+        return max(each.slip.worst for each in (self.result, self.uncut, self.kept) if each is not None)
 
     @property
     def bubble(self) -> float:
@@ -287,6 +302,7 @@ class Experiment:
                 watch.phase(phase, step=1, steps=steps)
                 return run.measure(
                     pipeline, asked.build(), self.batch, self.target, self.loss, steps=steps, warm_up=False,
+                    late=LATE * self.slot_of(settings),
                     on_span=watch.span,
                     on_step=lambda done, _: watch.phase(phase, step=min(done + 1, steps), steps=steps),
                 ).median  # fmt: skip

@@ -1,4 +1,4 @@
-"""Measure a step properly: warm up, repeat what overran, keep the median."""
+"""Measure a step properly: warm up, repeat what overran or woke up late, keep the median."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RETRIES = 2  # how often one step is repeated because an op overran
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Steps measured the same way; `repeated` counts steps thrown away because an op overran."""
+    """Steps measured the same way; `repeated` counts steps thrown away because an op overran or woke up late."""
 
     results: list[StepResult]
     repeated: int
@@ -40,6 +40,7 @@ def measure(
     *,
     steps: int = 5,
     warm_up: bool = True,
+    late: float = float("inf"),
     weight: Weight = "samples",
     on_span: OnSpan | None = None,
     on_step: Callable[[int, StepResult], None] | None = None,
@@ -48,6 +49,7 @@ def measure(
 
     Args:
         warm_up: False leaves the untimed step out, where the same was run a moment ago.
+        late: seconds that a stand-in may wake up late; a step in which one is later is repeated like one that overran.
         on_span: as in `Pipeline.step`. on_step: called with the number of measured steps done and the last one.
 
     Raises: as `Pipeline.step`.
@@ -63,10 +65,10 @@ def measure(
     for done in range(1, steps + 1):
         result = run()
         for _ in range(RETRIES):
-            if not result.overruns:
+            if not result.overruns and result.slip.worst <= late:
                 break
             repeated += 1
-            result = min(result, run(), key=lambda each: each.overruns)
+            result = min(result, run(), key=lambda each: (each.overruns, each.slip.worst))
         results.append(result)
         if on_step is not None:
             on_step(done, result)

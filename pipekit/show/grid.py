@@ -137,7 +137,7 @@ def scene(
     """Lay out timelines one under the other on one time axis, each under the line that says where it comes from.
 
     Measured cells are solid, predicted ones pale with a border. All cells of one kind in one timeline are labelled
-    alike, or none is: the narrowest decides. The axis is as long as the longest timeline, to the last moment.
+    alike, or none is: the usual width decides. The axis is as long as the longest timeline, to the last moment.
 
     Args:
         timelines: predicted first, then measured; an empty measured one shows waiting rows.
@@ -554,7 +554,7 @@ class _Sheet:
         return fill
 
     def forms(self, timeline: Timeline) -> dict[int, _Label | None]:
-        """Kind code -> how its cells are labelled: the widest label must fit the narrowest cell."""
+        """Kind code -> how its cells are labelled: the widest label must fit the usual cell."""
         kinds, stages, micro_batches = unpack(timeline.spans.codes)
         # Equal ops get equal labels, however their ends are rounded to pixels.
         rooms = timeline.spans.durations * self.slot / self.column + 0.01
@@ -562,7 +562,7 @@ class _Sheet:
         forms: dict[int, _Label | None] = {}
         for kind in np.unique(kinds).tolist():
             chosen = kinds == kind
-            room = int(rooms[chosen].min())
+            room = int(np.median(rooms[chosen]))  # one op that was cut short takes no label from the others
             digits = str(number(int(micro_batches[chosen].max()), self.view))
             form = None
             if self.labels == "piece":

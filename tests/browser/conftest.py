@@ -113,6 +113,13 @@ class Starter:
             client.stop_channels()
 
 
+SETTLED = """() => {
+    const panel = document.querySelector('.pipekit-room');
+    if (window.pipekitPanel !== panel) { window.pipekitPanel = panel; window.pipekitSince = performance.now(); }
+    return panel && performance.now() - window.pipekitSince > 1500;
+}"""
+
+
 class Room:
     """A page with the control room on it."""
 
@@ -125,6 +132,8 @@ class Room:
         self.page.goto(url)
         self.train.wait_for(timeout=LATE)
         self.page.wait_for_function("() => document.querySelector('.pipekit-room img')?.naturalWidth > 0")
+        # Lab draws a saved output again once its kernel is connected; what is pressed on the first drawing is lost.
+        self.page.wait_for_function(SETTLED, timeout=LATE)
 
     def say(self, key: str, **numbers) -> str:
         return say(key, self.lang, **numbers)

@@ -21,10 +21,15 @@ _FRACTION = re.compile(r"(\d+)/(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What was guessed, or measured: slots, and idle time in percent; None: not guessed."""
+    """What was guessed, or measured: slots, and idle time in percent; None: not guessed.
+
+    Args:
+        forward_only: whether the slots are those of the way forward.
+    """
 
     slots: float | None = None
     percent: float | None = None
+    forward_only: bool = True
 
 
 def parse(text: str, kind: str = "slots") -> float | None:

@@ -76,26 +76,24 @@ def parts(
         name = say("uncut_title" if pieces == 1 else "cut_title", lang, view, count=pieces)
         key = f"source_{timeline.source}" if len(timeline.spans) else ""
         key = "dashed_is_predicted" if key == "source_predicted" and view == "class" else key
+        key = "live_now" if live is not None and key and source != "predicted" else key
         return Part(
             shown(timeline, forward_only), asked.build(), f"{name}  {say(key, lang, view) if key else ''}",
             _bubble_note(timeline, lang, view) if live is None else "", latency=settings.latency_ms / 1000,
         )  # fmt: skip
 
-    if cut == uncut.key():
-        return [part("cut", settings)]
     below = part("cut", settings)
-    above = part("uncut", uncut)
     if view == "engineer":
-        return [part("cut", settings, "predicted"), below, above]
-    saved = above.timeline.makespan - below.timeline.makespan
-    if (
-        live is None
-        and outcome is not None
-        and len(above.timeline.spans)
-        and count(saved, slot) != "0"
-        and saved > 0
-    ):
-        below = replace(below, annotation=say("saved_slots", lang, view, count=count(saved, slot)))
+        return [part("cut", settings, "predicted"), *([] if outcome is None and live is None else [below])]
+    if cut == uncut.key():
+        return [below]
+    above = part("uncut", uncut)
+    if live is None and outcome is not None and len(above.timeline.spans):
+        saved = float(count(above.timeline.makespan, slot)) - float(count(below.timeline.makespan, slot))
+        if saved > 0:
+            below = replace(
+                below, annotation=say("saved_slots", lang, view, count=f"{saved:.1f}".removesuffix(".0"))
+            )
     return [above, below]
 
 
@@ -171,6 +169,7 @@ def _idle_cell(box: tuple[int, int, int, int], size: tuple[int, int], words: str
     left, top, right, bottom = box
     width, height = size
     far = " pipekit-far" if left > width / 2 else ""
+    far += " pipekit-low" if bottom > 0.9 * height else ""  # its words stand above it
     place = (
         f"left:{100 * left / width:.2f}%;top:{100 * top / height:.2f}%;"
         f"width:{100 * (right - left) / width:.2f}%;height:{100 * (bottom - top) / height:.2f}%"
@@ -182,48 +181,65 @@ def _idle_cell(box: tuple[int, int, int, int], size: tuple[int, int], words: str
     )
 
 
-def column_words(part: Part, column: int, slot: float, lang: str, view: str) -> str:
-    """Who does what in a replay's column (from 1), in words."""
-    timeline = part.timeline
-    time = timeline.start + (column - 0.5) * slot
-    working = {span.device: span.op for span in timeline.spans if span.start <= time < span.end}
-    whole = part.schedule.num_micro_batches == 1
-    said = []
-    for device in range(timeline.num_devices):
-        op = working.get(device)
-        what = say("idle", lang, view) if op is None else str(op)
-        if op is not None and view == "class":
-            piece = say("whole_piece", lang) if whole else say("piece", lang, piece=number(op.micro_batch))
-            what = say("piece_and_kind", lang, piece=piece, kind=say(f"kind_{op.kind.value}", lang))
-        said.append(
-            say(
-                "column_device",
-                lang,
-                view,
-                device=say("device", lang, view, number=number(device, view)),
-                what=what,
-            )
-        )
-    return say(
-        "column", lang, view, column=number(column - 1, view), devices=say("semicolon", lang).join(said)
-    )
+def column_words(shown_parts: Sequence[Part], column: int, slot: float, lang: str, view: str) -> str:
+    """Who does what in a replay's column (from 1), grid by grid, in words; of the uncut batch only who works."""
+    said = [_part_words(part, column, slot, lang, view) for part in shown_parts]
+    return say("column", lang, view, column=number(column - 1, view), devices=" ".join(said))
 
 
-def downloads(shown_parts: Sequence[Part], slot: float, lang: str, view: str) -> str:
-    """Links to the picture as files; each carries the line that says on what it was measured."""
-    timelines = [part.timeline for part in shown_parts]
+def _part_words(part: Part, column: int, slot: float, lang: str, view: str) -> str:
+    timeline, pieces = part.timeline, part.schedule.num_micro_batches
+    begin, end = timeline.start + (column - 1) * slot, timeline.start + column * slot
+    done: dict[int, list[plan.Op]] = {}
+    for span in timeline.spans:
+        middle = (span.start + span.end) / 2
+        if begin <= middle < end or span.start <= (begin + end) / 2 < span.end:
+            done.setdefault(span.device, []).append(span.op)
+    if begin >= timeline.end - slot / 4:
+        words = say("all_done", lang, view)
+    else:
+        devices = sorted(done) if pieces == 1 and done else range(timeline.num_devices)
+        each = [_device_words(device, done.get(device, []), pieces, lang, view) for device in devices]
+        words = say("semicolon", lang).join(each)
+    name = say("uncut_short" if pieces == 1 else "cut_title", lang, view, count=pieces)
+    return say("column_part", lang, view, name=name, words=words)
+
+
+def _device_words(device: int, ops: Sequence[plan.Op], pieces: int, lang: str, view: str) -> str:
+    """What one device does in a column: an op, several in their order, or nothing."""
+    if not ops:
+        what = say("idle", lang, view)
+    elif view == "engineer":
+        what = " ".join(map(str, ops))
+    else:
+        numbers = [str(number(op.micro_batch)) for op in ops if op.kind == ops[0].kind]
+        piece = say("whole_piece", lang) if pieces == 1 else say("piece", lang, piece="、".join(numbers))
+        what = say("piece_and_kind", lang, piece=piece, kind=say(f"kind_{ops[0].kind.value}", lang))
+    name = say("device", lang, view, number=number(device, view))
+    return say("column_device", lang, view, device=name, what=what)
+
+
+def downloads(shown_parts: Sequence[Part], settings: Settings, slot: float, lang: str, view: str) -> str:
+    """Links to the picture as files; each carries the bubble, and the line that says on what it was measured."""
+    timelines, drawn = [part.timeline for part in shown_parts], drawn_language(lang)
     options = look(shown_parts, slot, lang, view)
     options["captions"] = [
-        " · ".join([part.caption.split("  ")[0], show.devices_line(part.timeline, lang)])
+        " · ".join([part.caption.split("  ")[0], show.devices_line(part.timeline, drawn)])
         for part in shown_parts
+    ]
+    options["notes"] = [
+        "" if t.source == "shared" else say("bubble_note", drawn, view, percent=100 * plan.bubble_fraction(t))
+        for t in timelines
     ]
     files = {
         "png": ("image/png", show.png(show.paint(timelines, **options))),
         "gif": ("image/gif", show.gif(timelines, **options)),
         "svg": ("image/svg+xml", show.svg(timelines, **options).encode("utf-8")),
     }
+    key = settings.key()
+    name = f"pipekit-{key.schedule}-K{key.num_stages}-M{key.num_micro_batches}"
     links = [
-        f'<a download="pipekit.{ending}" href="data:{kind};base64,{base64.b64encode(data).decode("ascii")}">'
+        f'<a download="{name}.{ending}" href="data:{kind};base64,{base64.b64encode(data).decode("ascii")}">'
         f"{ending.upper()}</a>"
         for ending, (kind, data) in files.items()
     ]
@@ -280,7 +296,7 @@ def history(entries: Sequence[Entry], slot: float, forward_only: bool, lang: str
         guess = "–" if entry.guess is None or entry.guess.percent is None else f"{entry.guess.percent:g}%"
         timeline = shown(entry.outcome.timeline, forward_only and forwards_first(entry.settings))
         bubble = "–" if timeline.source == "shared" else f"{plan.bubble_fraction(timeline):.1%}"
-        slots = say("slots", lang, view, count=timeline.makespan / (slot * entry.settings.pace))
+        slots = say("slots", lang, view, count=timeline.makespan / entry.outcome.slot(slot))
         formula = f"{entry.outcome.prediction.formula:.1%}"
         rows.append([entry_name(index, entry, lang, view), guess, formula, bubble, slots])
     return _html_table(heads, rows)
@@ -325,6 +341,7 @@ def row(
     prediction: Prediction | None,
     outcome: Outcome | None,
     guess: Guess | None,
+    pieces: int,
     slot: float,
     forward_only: bool,
     lang: str,
@@ -332,7 +349,7 @@ def row(
     """The class's figures on one line: the bubble as measured, by formula and as guessed; what that means.
 
     Args:
-        prediction: None where it may not be seen yet.
+        prediction: None where it may not be seen yet. pieces: M.
         forward_only: whether the figures are of the way forward, as the picture is.
     """
     cells = []
@@ -341,15 +358,16 @@ def row(
         bubble = plan.bubble_fraction(timeline)
         cells.append(f"{say('measured_short', lang)} <b>{bubble:.1%}</b>")
     if prediction is not None:
-        cells.append(f"{say('formula_short', lang)} {prediction.formula:.1%}")
+        schedule = prediction.timeline.num_devices - 1, pieces + prediction.timeline.num_devices - 1
+        cells.append(f"{say('formula_short', lang)} {schedule[0]}/{schedule[1]} = {prediction.formula:.1%}")
     if guess is not None and guess.percent is not None:
         cells.append(f"{say('guessed', lang)} {guess.percent:g}%")
     if cells:
         cells.insert(0, say("bubble", lang))
     if outcome is not None and outcome.timeline.source == "measured":
         if guess is not None:
-            found = Guess(float(count(timeline.makespan, slot)), 100 * bubble)
-            cells.append(guesses.verdict(guess, found, lang))
+            slots = float(count(timeline.makespan, slot)) if guess.forward_only == forward_only else None
+            cells.append(guesses.verdict(guess, Guess(slots, 100 * bubble), lang))
         cells.append(say("busy_short", lang, count=f"{plan.busy_devices(timeline):.1f}"))
     if outcome is not None:
         cells.append(say("same_short" if outcome.same else "different_short", lang))

@@ -144,9 +144,9 @@ class ControlRoom(show.Panel):
     def slot(self) -> float:
         """Seconds of a slot; in real time what a quarter of the uncut mini-batch was measured to take forward."""
         outcome = self.outcome
-        if self.real_time and outcome is not None and outcome.uncut is not None:
-            return outcome.uncut.timeline.only("F").makespan / (4 * self.num_stages)
-        return self.experiment.slot_of(self.settings)
+        return (
+            self.experiment.slot_of(self.settings) if outcome is None else outcome.slot(self.experiment.slot)
+        )
 
     @property
     def may_see(self) -> bool:
@@ -166,7 +166,9 @@ class ControlRoom(show.Panel):
         ]
         self.screen.guess_answer.value = pictures.lines([words for words in complaints if words])
         if not any(complaints):
-            self.logbook.decide(self.settings, Guess(parse(slots, "slots"), parse(percent, "percent")))
+            self.logbook.decide(
+                self.settings, Guess(parse(slots, "slots"), parse(percent, "percent"), self.in_view)
+            )
             self.refresh()
 
     def no_guess(self) -> None:
@@ -394,6 +396,8 @@ class ControlRoom(show.Panel):
 
     def _least(self) -> float:
         """Slots that the axis has at least: those of the uncut mini-batch, which a class is told."""
+        if self.view == "engineer":
+            return 0.0
         return round(self._slots(self._predict(self.settings.uncut()).timeline), 6)
 
     def _grid(self, column: int = 0) -> Image.Image:
@@ -423,14 +427,20 @@ class ControlRoom(show.Panel):
         else:
             seen = prediction if self.may_see else None
             slot = self.slot
-            self.screen.figures.value = pictures.row(seen, outcome, guess, slot, self.in_view, self.lang)
+            self.screen.figures.value = pictures.row(
+                seen, outcome, guess, self.settings.key().num_micro_batches, slot, self.in_view, self.lang
+            )
         *three, evidence = self._said()
         self.screen.sentences.value = pictures.said(three)
         self.screen.evidence.value = pictures.said([evidence]) + pictures.lines(self._hints())
         show_if(self.screen.slower, self._overran or self._clock_refused)
         show_if(self.screen.guess_box, not self.may_see and self._live.settings is None)
         count = self.settings.key().num_micro_batches
-        words = {"uncut": sentences.count(self._least(), 1.0), "count": count}
+        words = {
+            "uncut": sentences.count(self._least(), 1.0),
+            "count": count,
+            "samples": self.experiment.batch_size // 4,
+        }
         key = "guess_intro" if count > 1 else "guess_first"  # of the whole batch the slots are told
         self.screen.guess_slots_words.value = say(key, self.lang, self.view, **words)
         show_if(self.screen.guess_slots, count > 1)
@@ -510,14 +520,16 @@ class ControlRoom(show.Panel):
                 return
             column, parts = self.screen.position.value, self._parts()
             self.screen.grid.value = show.png(self._grid(column))
-            words = pictures.column_words(parts[-1], column, self.slot, self.lang, self.view)
+            words = pictures.column_words(parts, column, self.slot, self.lang, self.view)
             self.screen.saved.value = pictures.lines([words] if column else [])
 
     def _offer_pictures(self) -> None:
         """Links to the picture as files, for slides: they are in the page, so nothing has to be found on a disk."""
         if self.outcome is not None:
             parts = self._parts()
-            self.screen.saved.value = pictures.downloads(parts, self.slot, self.lang, self.view)
+            self.screen.saved.value = pictures.downloads(
+                parts, self.settings, self.slot, self.lang, self.view
+            )
 
     # -- history
 
@@ -585,7 +597,11 @@ class ControlRoom(show.Panel):
         self._rewind()
         self._live = _Live(settings.key(), num_ops)
         self._status = ("preparing", {})
-        self.screen.saved.value = self.screen.idle.value = ""
+        screen = self.screen
+        for words in (screen.saved, screen.idle, screen.figures, screen.sentences):
+            words.value = ""  # what they say is about an earlier run
+        if self.view == "class":
+            screen.open_only("")
         show_if(self.screen.guess_box, False)
         self._replayable(False)
         self._say_status()

@@ -84,6 +84,8 @@ class Screen:
         self.guess_box.add_class("pipekit-ask")
         self.progress_box = line(self.bar, self.status)
         self.progress_box.add_class("pipekit-progress")
+        self.talk = ipywidgets.VBox([self.guess_box, self.progress_box, self.saved])
+        self.talk.add_class("pipekit-talk")  # always as high as its line: the grids don't jump
         self.stage = ipywidgets.Box([self.grid, self.idle])
         self.stage.add_class("pipekit-stage")
         self.replay_box = line(
@@ -103,11 +105,9 @@ class Screen:
         self.boxes = (
             line(self.title, line(self.view, self.size, self.wide, self.language), spread=True),
             line(self.stages, self.pieces, self.checkpoint, self.schedule, self.train, self.stop),
-            self.guess_box,
-            self.progress_box,
+            self.talk,
             self.stage,
             self.replay_box,
-            self.saved,
             *self.drawers.values(),
             self.figures,
             self.sentences,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pipekit import plan
-from pipekit.learn.experiment import Outcome, Settings
+from pipekit.learn.experiment import LATE, Outcome, Settings
 from pipekit.run import StepResult
 from pipekit.show import number, say, tiny
 
@@ -132,9 +132,10 @@ def evidence(
     overruns = 0
     if outcome is not None and not settings.real_time:
         overruns = sum(result.overruns for result in _results(outcome))
-        parts += _clock_kept(outcome.result, overruns, speech, slot)
+        parts += _clock_kept(outcome, overruns, speech, slot)
     shared = outcome is not None and outcome.timeline.source == "shared"
-    return Said(" · ".join(parts), "warn" if overruns or shared else "plain")
+    late = outcome is not None and not settings.real_time and outcome.late > LATE * slot
+    return Said(" · ".join(parts), "warn" if overruns or shared or late else "plain")
 
 
 # -- 1: how long
@@ -410,12 +411,16 @@ def _real_time(settings: Settings, outcome: Outcome | None, speech: _Speech) -> 
     return parts
 
 
-def _clock_kept(result: StepResult, overruns: int, speech: _Speech, slot: float) -> list[str]:
-    """Overruns; for an engineer how late the workers woke up; where something overran what to do."""
+def _clock_kept(outcome: Outcome, overruns: int, speech: _Speech, slot: float) -> list[str]:
+    """Overruns; for an engineer (and where it's seen, for a class) how late the workers woke up; where something
+    overran what to do."""
     parts = [speech.say("evidence_overrun" if overruns == 1 else "evidence_overruns", overruns=overruns)]
     if speech.view == "engineer":
-        median, worst = (f"{1000 * late:.1f}" for late in (result.slip.median, result.slip.worst))
+        slip = outcome.result.slip
+        median, worst = (f"{1000 * late:.1f}" for late in (slip.median, slip.worst))
         parts.append(speech.say("evidence_slip", median=median, worst=worst))
+    if outcome.late > LATE * slot:
+        parts.append(speech.say("evidence_late", worst=f"{1000 * outcome.late:.0f}"))
     if overruns:
         now, slower = (f"{batch_time:g}" for batch_time in (4 * slot, SLOWER * 4 * slot))
         parts.append(speech.say("evidence_slower", now=now, slower=slower))

@@ -29,6 +29,7 @@ STYLE = f"""<style>
 .pipekit-room .pipekit-line {{ align-items: center; flex-flow: row wrap; gap: 2px 4px; min-height: 33px; }}
 .pipekit-room > .pipekit-line:last-child {{ min-height: 0; }}
 .pipekit-room .pipekit-line > * {{ flex: none; max-width: 100%; }}
+.pipekit-room .pipekit-talk {{ min-height: 34px; justify-content: center; }}
 .pipekit-room .pipekit-ends {{ justify-content: space-between; }}
 .pipekit-room .pipekit-stage {{ position: relative; }}
 .pipekit-room .pipekit-stage > .widget-html {{ position: absolute; inset: 0; margin: 0; width: 100%; height: 100%;
@@ -38,6 +39,7 @@ STYLE = f"""<style>
 .pipekit-room .pipekit-idle:is(:hover, :focus) {{ background: rgba(0, 0, 0, 0.12); z-index: 2; }}
 .pipekit-room .pipekit-idle:is(:hover, :focus)::after {{ content: attr(data-why); position: absolute; top: 100%; left: 0;
   background: #1a1a1a; color: white; padding: 3px 9px; white-space: nowrap; font-size: 17px; z-index: 3; }}
+.pipekit-room .pipekit-idle.pipekit-low:is(:hover, :focus)::after {{ top: auto; bottom: 100%; }}
 .pipekit-room .pipekit-idle.pipekit-far:is(:hover, :focus)::after {{ left: auto; right: 0; }}
 .pipekit-room .pipekit-figures {{ border-collapse: collapse; }}
 .pipekit-room .pipekit-figures :is(th, td) {{ text-align: right; padding: 0 18px 0 0; font-weight: normal; }}
@@ -53,7 +55,7 @@ STYLE = f"""<style>
 .pipekit-room .pipekit-small {{ font-size: 15px; }}
 .pipekit-room.pipekit-wide {{ position: fixed; inset: 0; z-index: 100000; width: 100vw; max-width: none; height: 100vh;
   overflow: auto; background: white; color: #1a1a1a; padding: 2px max(4px, calc((100vw - {WIDTH}px) / 2)); }}
-.pipekit-wide:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-progress[style*="none"]) > .pipekit-stage {{
+.pipekit-wide:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-talk > .pipekit-progress[style*="none"]) > .pipekit-stage {{
   display: none; }}
 .lm-Widget:has(.pipekit-wide) {{ contain: none !important; z-index: 100000 !important; }}
 body:has(.pipekit-wide) > :not(.jp-Dialog) {{ visibility: hidden; }}
