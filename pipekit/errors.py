@@ -60,6 +60,7 @@ MESSAGES: dict[str, str] = {
     "file_missing": "there is no file {path}; look at its name, and into the folder {folder}",
     "file_no_folder": "cannot write {path}: there is no folder {folder}; make it first, or name another",
     "file_folder": "{path} is a folder; name a file in it",
+    "file_irregular": "{path} is a pipe, a device or the like; name a regular file",
     "file_exists": "{path} exists already; choose another name, or say overwrite=True to replace it",
     "file_refused": "the system refuses {path} ({cause}); close it in other programs, or choose a shorter name or another folder",
     "file_suffix": "cannot tell from {name!r} what to write; let the name end in one of: {known}",
@@ -79,6 +80,8 @@ MESSAGES: dict[str, str] = {
     "file_op": "{where}: cannot read {asked} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W R)",
     "file_device": "{where}: there is no device {asked}: num_devices is {num_devices}, so devices go from 0 to {last}",
     "file_order": "{where}: {op} starts at {start} and ends before that, at {end}; an op ends after its start",
+    "file_repeated": "{where}: {op} runs from {start} to {end}, but {earlier} has it already, from {earlier_start} to {earlier_end}; an op runs once: keep one of them, or save the timeline again",
+    "file_overlap": "{where}: {op} runs on device {device} from {start} to {end}, but {earlier_op} ({earlier}) runs there from {earlier_start} to {earlier_end}; a device runs one op at a time: correct the times, or save the timeline again",
     "file_columns": "{where}: the columns must be {wanted}, not {found}",
     # -- cutting models
     "cut_layers": "cannot cut {num_layers} layers into {num_stages} stages; choose K <= {num_layers}",

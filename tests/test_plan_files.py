@@ -22,19 +22,29 @@ SUFFIXES = (".json", ".csv", ".trace.json")
 CASES = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 TIMES = st.floats(-1e12, 1e12, allow_nan=False)
 OPS = st.builds(Op, st.sampled_from(Kind), st.integers(0, (1 << 20) - 1), st.integers(0, (1 << 20) - 1))
-SPANS = st.builds(
-    lambda op, device, times: Span(op, device, *sorted(times)),
-    OPS,
-    st.integers(0, 3),
-    st.tuples(TIMES, TIMES),
+ROWS = st.lists(
+    st.tuples(OPS, st.integers(0, 3), TIMES, TIMES), max_size=12, unique_by=lambda row: row[0].code
 )
 WORDS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=30)
+RUN_BY_A_SPREADSHEET = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+
+def one_after_another(rows):
+    """Spans of (op, device, moment, moment): each device's moments in order are its ops' starts and ends."""
+    spans = []
+    for device in range(4):
+        own = [row for row in rows if row[1] == device]
+        moments = iter(sorted(moment for row in own for moment in row[2:]))
+        spans += [Span(op, device, next(moments), next(moments)) for op, *_ in own]
+    return spans
+
+
 TIMELINES = st.builds(
     Timeline,
-    st.lists(SPANS, max_size=12),
+    ROWS.map(one_after_another),
     st.just(4),
     st.sampled_from(["predicted", "measured", "shared"]),
-    WORDS,
+    st.builds(str.__add__, st.sampled_from(["", "'", " ", *RUN_BY_A_SPREADSHEET]), WORDS),
     unit=st.sampled_from(["s", "tick"]),
 )
 
@@ -59,6 +69,22 @@ def facts(timeline):
 def test_json_and_csv_bring_back_every_bit(timeline):
     assert facts(from_json(to_json(timeline))) == facts(timeline)
     assert facts(from_csv(to_csv(timeline))) == facts(timeline)
+
+
+@CASES
+@given(TIMELINES)
+def test_what_a_chrome_trace_rounds_is_no_overlap_and_none_when_saved_again(timeline):
+    inner = [replace(span, start=span.start / 4, end=span.end / 4) for span in timeline.spans]
+    trace = plan.chrome_trace(replace(timeline, spans=inner))  # /4: rounding must not pass the longest time
+    back = plan.from_chrome_trace(json.loads(json.dumps(trace)))
+    assert facts(from_json(to_json(back))) == facts(back)
+
+
+def test_a_trace_that_counts_from_1970_comes_back_without_overlap(measured):
+    shrunk = (replace(span, start=span.start / 3e3, end=span.end / 3e3) for span in measured.spans)
+    spans = [replace(span, start=span.start + 1.7e9, end=span.end + 1.7e9) for span in shrunk]
+    late = replace(measured, spans=spans)
+    assert facts(plan.from_chrome_trace(plan.chrome_trace(late))) == facts(late)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -127,6 +153,21 @@ def test_a_csv_opens_in_excel_and_is_read_after_excel_saved_it_again(tmp_path, m
     again = "\r\n".join(line + "," * (5 - line.count(",") if '"' not in line else 4) for line in lines)
     path.write_bytes(b"\xef\xbb\xbf" + f"{again}\r\n,,,,,\r\n".encode())
     assert facts(plan.read_timeline(path)) == facts(measured)
+
+
+@pytest.mark.parametrize("first", RUN_BY_A_SPREADSHEET)
+@pytest.mark.parametrize("before", ["", "'", "''", " "])
+def test_no_spreadsheet_runs_what_a_csv_says_of_devices_and_it_comes_back(measured, before, first):
+    named = replace(measured, devices=f"{before}{first}HYPERLINK(1)")
+    text = to_csv(named)
+    assert f"# devices,'{named.devices}\n" in text
+    assert from_csv(text).devices == named.devices
+
+
+@pytest.mark.parametrize("devices", ["'4 stand-ins", "''", "4 = 2 + 2", "", "'"])
+def test_other_words_stand_in_a_csv_as_they_are(measured, devices):
+    text = to_csv(replace(measured, devices=devices))
+    assert f"# devices,{devices}\n" in text and from_csv(text).devices == devices
 
 
 def test_rows_in_another_order_are_the_same_timeline(measured):
@@ -205,6 +246,118 @@ def test_a_value_that_cannot_be_is_refused_with_its_place(found, key, said):
         from_json(json.dumps(found), "a.json")
     assert caught.value.key == key
     assert said in str(caught.value) and "a.json" in str(caught.value)
+
+
+def holding(*spans, **changed):
+    """A file's JSON with spans given as "op device start end"."""
+    rows = [dict(zip(("op", "device", "start", "end"), span.split(), strict=True)) for span in spans]
+    numbers = [
+        {"device": int(row["device"]), "start": float(row["start"]), "end": float(row["end"])} for row in rows
+    ]
+    return json.dumps(
+        GOOD | {"spans": [row | each for row, each in zip(rows, numbers, strict=True)]} | changed
+    )
+
+
+def as_csv(text):
+    """The same file as CSV, row by row; nothing is checked."""
+    found = json.loads(text)
+    head = [f"# {name},{found[name]}" for name in list(GOOD)[:-1]]
+    ops = [(Op.parse(span["op"]), span) for span in found["spans"]]
+    rows = [
+        f"{span['device']},{op.stage},{op.kind.value},{op.micro_batch},{span['start']},{span['end']}"
+        for op, span in ops
+    ]
+    return "\n".join([*head, "device,stage,kind,micro_batch,start,end", *rows])
+
+
+def as_trace(text):
+    """The same file as a Chrome trace; nothing is checked."""
+    found = json.loads(text)
+    events = [
+        {
+            "name": span["op"],
+            "ph": "X",
+            "ts": span["start"] * 1e6,
+            "dur": (span["end"] - span["start"]) * 1e6,
+            "tid": span["device"],
+        }
+        for span in found["spans"]
+    ]
+    return json.dumps({"traceEvents": events, "otherData": found | {"start": 0.0}})
+
+
+def test_two_ops_at_once_on_a_device_are_refused_with_both_and_their_times():
+    text = holding("0F1 1 2 5", "0F0 1 0.5 3", "1F0 0 0 9")
+    said = (
+        "0F1 runs on device 1 from 2.0 to 5.0, but 0F0 ({}) runs there from 0.5 to 3.0; "
+        "a device runs one op at a time: correct the times, or save the timeline again"
+    )
+    for read, changed, place, earlier in (
+        (from_json, text, "a: spans[0]", "a: spans[1]"),
+        (from_csv, as_csv(text), "a:8", "a:9"),
+        (from_json, as_trace(text), "a: traceEvents[0]", "a: traceEvents[1]"),
+    ):
+        with pytest.raises(FileError) as caught:
+            read(changed, "a")
+        assert (caught.value.key, str(caught.value)) == ("file_overlap", f"{place}: {said.format(earlier)}")
+
+
+@pytest.mark.parametrize("source", ["predicted", "measured", "shared"])
+def test_no_file_gives_a_bubble_below_zero(source):
+    spans = [f"0F{index} {index % 2} 0 {1 + index % 3}" for index in range(8)]
+    with pytest.raises(FileError, match="one op at a time"):
+        from_json(holding(*spans, source=source))
+    inside = ["0F0 0 0 9", "0F1 0 1 2", "0F2 0 3 4"]
+    with pytest.raises(FileError, match=r"0F1 runs on device 0 from 1\.0 to 2\.0, but 0F0"):
+        from_json(holding(*inside))
+
+
+@pytest.mark.parametrize("spans", [("0F0 0 0 1", "0F0 0 2 3"), ("0F0 0 0 1", "0F0 1 2 3")])
+def test_an_op_that_runs_twice_is_refused_with_both_times(spans):
+    text = holding("0F1 1 7 8", *spans)
+    said = (
+        "0F0 runs from 2.0 to 3.0, but {} has it already, from 0.0 to 1.0; an op runs once: keep one of them"
+    )
+    for read, changed, place, earlier in (
+        (from_json, text, "a: spans[2]", "a: spans[1]"),
+        (from_csv, as_csv(text), "a:10", "a:9"),
+    ):
+        with pytest.raises(FileError) as caught:
+            read(changed, "a")
+        assert caught.value.key == "file_repeated"
+        assert str(caught.value).startswith(f"{place}: {said.format(earlier)}")
+
+
+@pytest.mark.parametrize("unit", ["s", "tick"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_ops_may_overlap_by_a_billionth_of_the_whole_and_no_more(unit, scale):
+    for overlap, fits in ((0.9e-9, True), (1.1e-9, False)):
+        text = holding(f"0F0 0 0 {scale / 2}", f"0F1 0 {scale / 2 - overlap * scale!r} {scale}", unit=unit)
+        if fits:
+            assert plan.bubble_fraction(from_json(text)) == pytest.approx(0.5, abs=1e-8)
+        else:
+            with pytest.raises(FileError, match="one op at a time"):
+                from_json(text)
+
+
+def test_ops_of_no_time_may_stand_between_two_others():
+    spans = ("0F0 0 0 1", "0F1 0 1 1", "0F2 0 1 1", "0F3 0 1 2", "0F4 1 0 0")
+    assert len(from_json(holding(*spans)).spans) == 5
+    assert len(from_json(holding("0F0 0 3 3", "0F1 0 3 3")).spans) == 2
+
+
+def test_overlaps_and_repeats_speak_chinese_and_count_as_a_class_does():
+    from pipekit.show import sentence
+
+    with pytest.raises(FileError) as overlap:
+        from_json(holding("0F0 0 0 2", "0F1 0 1 3"), "a")
+    assert "第 1 段第 2 小份往前算 在显卡 1 上从 1.0 做到 3.0" in sentence(overlap.value, "zh")
+    assert "第 1 段第 1 小份往前算（a: spans[0]）" in sentence(overlap.value, "zh")
+    assert "0F0（a: spans[0]）" in sentence(overlap.value, "zh", "engineer")
+    with pytest.raises(FileError) as repeated:
+        from_json(holding("0F0 0 0 2", "0F0 0 3 4"), "a")
+    assert "a: spans[0] 里已经有它了，从 0.0 做到 2.0" in sentence(repeated.value, "zh")
 
 
 @pytest.mark.parametrize("name", ["source", "devices", "unit", "num_devices", "spans"])
@@ -365,6 +518,20 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path, measured):
     link.symlink_to(target)
     plan.write_timeline(measured, link, overwrite=True)
     assert link.is_symlink() and plan.read_timeline(target).devices == DEVICES
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipe that lies in a folder")
+def test_a_pipe_is_refused_at_once_and_stays_a_pipe(tmp_path, measured):
+    pipe, link = tmp_path / "pipe.json", tmp_path / "link.json"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link, Path(os.devnull)):
+        with pytest.raises(FileError, match="is a pipe, a device or the like; name a regular file"):
+            plan.read_timeline(path)
+    for path in (pipe, link):
+        with pytest.raises(FileError, match="is a pipe, a device or the like; name a regular file"):
+            plan.write_timeline(measured, path, overwrite=True)
+    assert pipe.is_fifo() and sorted(os.listdir(tmp_path)) == ["link.json", "pipe.json"]
 
 
 def test_file_errors_are_pipekits_and_speak_chinese(tmp_path):

@@ -22,6 +22,7 @@ SOURCES = ("predicted", "measured", "shared")
 UNITS = ("s", "tick")
 MOST_DEVICES = 1 << 16
 MOST_TIME = 1e12  # seconds or ticks: differences stay finite and as fine as 0.1 ms
+MOST_OVERLAP = 1e-9  # of the makespan: a Chrome trace rounds by less, and a bubble shows nothing of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def timeline_of(where: str, head: Mapping[str, Any], rows: Iterable[Row], memory
     """The timeline that a file's head and rows describe.
 
     Raises:
-        FileError: the first value that can't be, with its place.
+        FileError: the first value that can't be, with its place; then an op that runs twice, or two ops at once on
+            one device, with the places and times of both.
     """
     num_devices = whole(where, "num_devices", field(where, head, "num_devices"), 1, MOST_DEVICES)
     source = choice(where, "source", field(where, head, "source"), SOURCES)
@@ -69,7 +71,7 @@ def timeline_of(where: str, head: Mapping[str, Any], rows: Iterable[Row], memory
 
 
 def _spans(rows: Iterable[Row], num_devices: int) -> Spans:
-    codes, devices, starts, ends = [], [], [], []
+    places, codes, devices, starts, ends = [], [], [], [], []
     for row in rows:
         device = whole(row.where, "device", row.device, 0, MOST_DEVICES)
         if device >= num_devices:
@@ -79,15 +81,48 @@ def _spans(rows: Iterable[Row], num_devices: int) -> Spans:
         start, end = moment(row.where, "start", row.start), moment(row.where, "end", row.end)
         if end < start:
             raise FileError("file_order", where=row.where, op=row.op, start=start, end=end)
+        places.append(row.where)
         codes.append(row.op.code)
         devices.append(device)
         starts.append(start)
         ends.append(end)
-    order = np.lexsort((ends, starts, devices))
     spans = Spans(
         np.array(codes, dtype=np.int64), np.array(devices, dtype=np.int64), np.array(starts), np.array(ends)
     )
-    return spans.where(order)
+    _refuse_repeats(spans, places)
+    order = np.lexsort((ends, starts, devices))
+    spans = spans.where(order)
+    _refuse_overlaps(spans, [places[index] for index in order])
+    return spans
+
+
+def _refuse_repeats(spans: Spans, places: list[str]) -> None:
+    """Refuse an op that stands twice in a file's spans, on whatever devices."""
+    order = np.argsort(spans.codes, kind="stable")
+    again = np.flatnonzero(np.diff(spans.codes[order]) == 0)
+    if len(again):
+        first, second = (int(order[again[0] + step]) for step in (0, 1))
+        earlier, span = spans[first], spans[second]
+        raise FileError(
+            "file_repeated", where=places[second], op=span.op, start=span.start, end=span.end,
+            earlier=places[first], earlier_start=earlier.start, earlier_end=earlier.end,
+        )  # fmt: skip
+
+
+def _refuse_overlaps(spans: Spans, places: list[str]) -> None:
+    """Refuse two ops at once on a device. In order of their starts, if any two overlap then two neighbours do."""
+    if not len(spans):
+        return
+    most = MOST_OVERLAP * (spans.ends.max() - spans.starts.min())
+    overlaps = (np.diff(spans.devices) == 0) & (spans.ends[:-1] - spans.starts[1:] > most)
+    if overlaps.any():
+        index = int(overlaps.argmax())
+        earlier, span = spans[index], spans[index + 1]
+        raise FileError(
+            "file_overlap", where=places[index + 1], op=span.op, device=span.device, start=span.start,
+            end=span.end, earlier=places[index], earlier_op=earlier.op, earlier_start=earlier.start,
+            earlier_end=earlier.end,
+        )  # fmt: skip
 
 
 def op_of_text(where: str, text: Any) -> Op:

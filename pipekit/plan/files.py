@@ -7,6 +7,7 @@
 | `.trace.json` | for chrome://tracing and ui.perfetto.dev; microseconds | to a nanosecond, without memory |
 
 All are UTF-8 text; a CSV begins with the mark (BOM) by which Excel knows that. pandas reads one with `comment="#"`.
+A text in a CSV that a spreadsheet would run as a formula gets a `'` before it, which reading takes away again.
 A measured timeline stays measured, with the words that say on what.
 """
 
@@ -16,6 +17,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,6 +47,7 @@ from pipekit.plan.trace import chrome_trace, from_chrome_trace
 COLUMNS = ("device", "stage", "kind", "micro_batch", "start", "end")
 MOST_BYTES = 64 << 20  # some 700,000 ops
 MOST_MEMORY = 1 << 62  # bytes
+_FORMULA = re.compile(r"'*\s*[=+\-@＝＋－＠]")  # '* : so that what begins like an escaped text comes back too
 _BYTES = (
     "peak_activation_bytes",
     "peak_waiting_bytes",
@@ -90,7 +93,8 @@ def read_timeline(path: str | os.PathLike[str]) -> Timeline:
     """Read a timeline that `write_timeline` wrote, whatever its name.
 
     Raises:
-        FileError: no such file, too large, not UTF-8, no timeline, or a value that can't be; names the place.
+        FileError: no such file, no regular file, too large, not UTF-8, no timeline, a value that can't be, an op
+            that runs twice, or two at once on a device; names the place.
     """
     path = Path(path)
     text = _read_text(path)
@@ -200,7 +204,7 @@ def to_csv(timeline: Timeline) -> str:
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows((f"# {name}", value) for name, value in head_of(timeline).items())
+    writer.writerows((f"# {name}", _inert(value)) for name, value in head_of(timeline).items())
     writer.writerow(COLUMNS)
     for span in timeline.spans:
         op = span.op
@@ -214,7 +218,7 @@ def from_csv(text: str, where: str = "csv") -> Timeline:
     rows: list[tuple[str, list[str]]] = []
     for place, cells in _csv_lines(text, where):
         if cells[0].startswith("#"):
-            head[cells[0].lstrip("# ")] = cells[1] if len(cells) > 1 else ""
+            head[cells[0].lstrip("# ")] = _as_said(cells[1]) if len(cells) > 1 else ""
         else:
             rows.append((place, cells))
     head |= {name: _number(head[name]) for name in ("version", "num_devices") if name in head}
@@ -223,6 +227,16 @@ def from_csv(text: str, where: str = "csv") -> Timeline:
     if tuple(columns) != COLUMNS:
         raise FileError("file_columns", where=place, wanted=",".join(COLUMNS), found=",".join(columns[:10]))
     return timeline_of(where, head, (_csv_row(place, cells) for place, cells in rows[1:]))
+
+
+def _inert(value: str | int) -> str | int:
+    """A cell that no spreadsheet runs as a formula."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def _as_said(cell: str) -> str:
+    """The text of which `_inert` made this cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def _csv_lines(text: str, where: str) -> Iterator[tuple[str, list[str]]]:
@@ -268,7 +282,7 @@ def write_file(path: str | os.PathLike[str], content: bytes, overwrite: bool = F
     """Write all of it or nothing: beside its place first, then moved there.
 
     Raises:
-        FileError: no such folder, a folder of that name, an existing file, or what the system says.
+        FileError: no such folder, a folder of that name, no regular file, an existing file, or what the system says.
     """
     path = Path(path)
     place = Path(os.path.realpath(path))  # through a link, to what it points at
@@ -278,6 +292,7 @@ def write_file(path: str | os.PathLike[str], content: bytes, overwrite: bool = F
             raise FileError("file_folder", path=path)
         if not place.parent.is_dir():
             raise FileError("file_no_folder", path=path, folder=place.parent)
+        _refuse_irregular(place, path)
         if place.exists() and not overwrite:
             raise FileError("file_exists", path=path)
         try:
@@ -290,11 +305,18 @@ def write_file(path: str | os.PathLike[str], content: bytes, overwrite: bool = F
     return path
 
 
+def _refuse_irregular(place: Path, path: Path) -> None:
+    """Refuse a pipe, on which opening waits for somebody to write, and a device, which may never end."""
+    if place.exists() and not place.is_file():
+        raise FileError("file_irregular", path=path)
+
+
 def _read_text(path: Path) -> str:
     """A file's text, not longer than a timeline can be."""
     try:
         if path.is_dir():
             raise FileError("file_folder", path=path)
+        _refuse_irregular(path, path)
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError as error:

@@ -102,7 +102,7 @@ _OP_IN_TEXT = re.compile(r"\b\d+[FBIWR]\d+\b")
 
 def _from_one(key: str, name: str, value: Any, lang: str) -> Any:
     """One number of an error, as a class counts. (`clock_slow` is about a line of code, which counts from 0.)"""
-    if name == "op":
+    if name in ("op", "earlier_op"):
         return _op_in_words(str(value), lang)
     if name == "chain":
         text = re.sub(r"(?<=on device )\d+", lambda found: str(number(int(found[0]))), value)
@@ -1027,6 +1027,7 @@ ERRORS_ZH: dict[str, str] = {
     "file_missing": "没有 {path} 这个文件；请看看名字对不对，再看看文件夹 {folder}",
     "file_no_folder": "没法写 {path}：没有 {folder} 这个文件夹；请先建好，或者换一个",
     "file_folder": "{path} 是文件夹；请写里面的一个文件名",
+    "file_irregular": "{path} 是管道、设备之类，不是普通文件；请写一个普通文件的名字",
     "file_exists": "{path} 已经有了；请换个名字，想盖掉它就写 overwrite=True",
     "file_refused": "系统不让用 {path}（{cause}）；请在别的程序里关掉它，或者换个短一点的名字、换个文件夹",
     "file_suffix": "从 {name!r} 看不出要存成什么；文件名请用这些里的一个结尾：{known}",
@@ -1046,6 +1047,8 @@ ERRORS_ZH: dict[str, str] = {
     "file_op": "{where}：看不懂 {asked}；请按“段、种类、小份”的顺序写，例如 2F0（种类：F B I W R）",
     "file_device": "{where}：没有显卡 {asked}：num_devices 是 {num_devices}，编号只能从 0 到 {last}",
     "file_order": "{where}：{op} 从 {start} 开始，却在那之前的 {end} 就结束了；结束要在开始之后",
+    "file_repeated": "{where}：{op} 从 {start} 做到 {end}，可是 {earlier} 里已经有它了，从 {earlier_start} 做到 {earlier_end}；每格活只做一次，请只留一个，或者再存一次",
+    "file_overlap": "{where}：{op} 在显卡 {device} 上从 {start} 做到 {end}，可是 {earlier_op}（{earlier}）在那里从 {earlier_start} 做到 {earlier_end}；一块显卡一次只做一格活，请改好时间，或者再存一次",
     "file_columns": "{where}：各列必须是 {wanted}，不能是 {found}",
     # -- cutting models
     "cut_layers": "{num_layers} 层切不成 {num_stages} 段；请选 K <= {num_layers}",
