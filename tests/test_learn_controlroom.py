@@ -432,11 +432,11 @@ def test_before_a_guess_no_picture_shows_what_is_predicted(room, as_it_is, setti
 
 def test_the_question_tells_what_the_uncut_batch_takes(room):
     words = room.screen.guess_slots_words
-    assert words.value == "Guess first: uncut it takes 16 slots. How many with 4 pieces?"
+    assert words.value == "Guess: uncut takes 16 slots (1 slot: 16 digits on a GPU). With 4 pieces?"
     room.num_stages = 6
     assert "24 slots" in words.value
     room.screen.language.value = "zh"
-    assert words.value == "先猜：不切要24格。切成4小份要几格？"
+    assert words.value == "先猜：不切要24格（1格：一块显卡算16张）。切成4小份要几格？"
 
 
 def type_guess(room, slots="", percent=""):
@@ -448,7 +448,7 @@ def test_after_a_guess_prediction_and_guess_stand_together(room):
     type_guess(room, "8格", "５０％")
     assert room.logbook.guess(room.settings) == Guess(8.0, 50.0)
     figures = plain(room.screen.figures.value)
-    assert "formula 42.9%" in figures and "guessed 50%" in figures and "measured" not in figures
+    assert "formula 3/7 = 42.9%" in figures and "guessed 50%" in figures and "measured" not in figures
     assert not shown(room.screen.guess_box)
     assert [round(slots(each, room.slot)) for each in room.timelines()] == [16, 7]
     assert {each.source for each in room.timelines()} == {"predicted"}
@@ -460,18 +460,19 @@ def test_prediction_guess_and_measurement_stand_together_and_go_into_history(roo
     room.settle()
     bubble = plan.bubble_fraction(outcome.timeline.only("F"))
     figures = plain(room.screen.figures.value)
-    for words in (f"measured  {bubble:.1%}", "formula 42.9%", "guessed 50%"):
+    for words in (f"measured  {bubble:.1%}", "formula 3/7 = 42.9%", "guessed 50%"):
         assert words in figures
     assert re.search(r"slots: .* off, idle: .* off", figures)  # how near the guess came
     assert room.logbook.entries[-1].guess == Guess(8.0, 50.0)
-    for words in ("1: K=4, M=4", "50%", "42.9%", f"{bubble:.1%}", "7"):
+    taken = f"{outcome.timeline.only('F').makespan / room.slot:.1f} slots"
+    for words in ("1: K=4, M=4", "50%", "42.9%", f"{bubble:.1%}", taken):
         assert words in plain(room.screen.table.value)
 
 
 def test_no_guess_shows_the_prediction_and_asks_no_more(room):
     room.screen.guess_none.click()
     assert room.may_see and not shown(room.screen.guess_box)
-    assert "formula 42.9%" in plain(room.screen.figures.value)
+    assert "formula 3/7 = 42.9%" in plain(room.screen.figures.value)
     assert "guessed" not in plain(room.screen.figures.value)
 
 
@@ -671,7 +672,9 @@ def test_there_is_no_replay_before_a_run_nor_during_one(room):
 def test_pictures_can_be_saved_from_the_page_with_the_line_that_says_on_what(replay):
     replay.screen.save.click()
     links = dict(
-        re.findall(r'download="pipekit\.(\w+)" href="data:[^;]+;base64,([^"]+)"', replay.screen.saved.value)
+        re.findall(
+            r'download="pipekit[^"]*\.(\w+)" href="data:[^;]+;base64,([^"]+)"', replay.screen.saved.value
+        )
     )
     assert links.keys() == {"png", "gif", "svg"}
     files = {kind: base64.b64decode(data) for kind, data in links.items()}
@@ -711,7 +714,7 @@ def test_history_leads_back_to_a_run(room):
     room.num_stages, room.checkpoint = 2, "always"
     room.run().wait(LONGEST)
     names = [words for words, _ in room.screen.go_back.field.options]
-    assert names == ["–", "1: K=4, M=4", "2: K=2, M=4, erase all, redo"]
+    assert names == ["–", "1: K=4, M=4", "2: K=2, M=4, erase all"]
     room.screen.go_back.field.value = 0
     assert room.settings == LESSON and room.outcome is not None
     room.screen.go_back.field.value = 1

@@ -179,7 +179,8 @@ def test_an_uncut_run_is_its_own_comparison(made):
     [PAIR, Settings(2, 2, "always"), Settings(2, 1), Settings(2, 2, real_time=True)],
     ids=["cut", "erased", "uncut", "real time"],
 )
-def test_as_many_ops_run_as_were_announced(made, settings):
+def test_as_many_ops_run_as_were_announced(made, settings, monkeypatch):
+    monkeypatch.setattr(experiment, "LATE", float("inf"))  # no step is repeated on a busy machine
     ended = []
     made.train_once(settings, Watch(span=ended.append))
     assert len(ended) == made.num_ops(settings)
@@ -285,7 +286,7 @@ def test_what_overran_is_measured_once_more():
 
         def forward(self, x):
             self.seen += 1
-            if x.shape[0] < 64 and self.seen < 5:
+            if x.shape[0] < 64 and self.seen < 4:
                 threading.Event().wait(0.12)
             return x
 

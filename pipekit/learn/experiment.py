@@ -127,8 +127,9 @@ class Outcome:
 
     @property
     def late(self) -> float:
-        """Seconds by which the latest worker woke up too late in what is shown."""
-        return max(each.slip.worst for each in (self.result, self.uncut, self.kept) if each is not None)
+        """Seconds by which the latest worker woke up too late, where that is seen in the picture; else 0."""
+        worst = max(each.slip.worst for each in (self.result, self.uncut, self.kept) if each is not None)
+        return worst if worst > LATE * max(1.0, self.settings.pace) else 0.0
 
     @property
     def bubble(self) -> float:
@@ -302,7 +303,7 @@ class Experiment:
                 watch.phase(phase, step=1, steps=steps)
                 return run.measure(
                     pipeline, asked.build(), self.batch, self.target, self.loss, steps=steps, warm_up=False,
-                    late=LATE * self.slot_of(settings),
+                    late=LATE * max(1.0, settings.pace),
                     on_span=watch.span,
                     on_step=lambda done, _: watch.phase(phase, step=min(done + 1, steps), steps=steps),
                 ).median  # fmt: skip

@@ -66,7 +66,7 @@ def test_a_replay_steps_through_the_columns_and_is_saved_as_a_small_gif(room, sc
     assert "显卡 2 第 2 小份" in words and "显卡 4 闲着" in words
 
     room.button("save_picture").click()
-    link = room.panel.locator("a[download='pipekit.gif']")
+    link = room.panel.locator("a[download$='.gif']")
     link.wait_for(timeout=SOON)
     with room.page.expect_download() as download:
         link.click()

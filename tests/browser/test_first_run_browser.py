@@ -72,7 +72,7 @@ def test_a_closed_tab_leaves_the_run_going_and_finds_the_panel_alive(open_room, 
     room = open_room("zh")
     url = room.page.url
     room.numbers.nth(0).press("ArrowDown")
-    room.answer(room.say("guess_intro", uncut=12, count=4), SOON)  # three GPUs
+    room.answer(room.say("guess_intro", uncut=12, count=4, samples=16), SOON)  # three GPUs
     room.train.click()
     room.button("cancel").and_(room.page.locator(":enabled")).wait_for(timeout=SOON)
     room.page.close()
@@ -83,7 +83,7 @@ def test_a_closed_tab_leaves_the_run_going_and_finds_the_panel_alive(open_room, 
     assert again.numbers.nth(0).input_value() == "3"
     assert "3块显卡有" in again.text()
     again.numbers.nth(1).press("ArrowUp")
-    again.answer(again.say("guess_intro", uncut=12, count=5), SOON)  # and it answers
+    again.answer(again.say("guess_intro", uncut=12, count=5, samples=16), SOON)  # and it answers
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])

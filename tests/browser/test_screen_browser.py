@@ -80,7 +80,7 @@ def test_more_gpus_and_pieces_fit_too(open_room, screenshot):
     room.numbers.nth(1).fill("16")
     room.numbers.nth(0).fill("8")
     room.numbers.nth(0).press("Tab")
-    room.answer(room.say("guess_intro", uncut=32, count=16), SOON)
+    room.answer(room.say("guess_intro", uncut=32, count=16, samples=16), SOON)
     room.button("guess_none").click()
     room.button("guess_none").wait_for(state="hidden", timeout=SOON)
     room.train_once()

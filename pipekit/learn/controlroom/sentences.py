@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pipekit import plan
-from pipekit.learn.experiment import LATE, Outcome, Settings
+from pipekit.learn.experiment import Outcome, Settings
 from pipekit.run import StepResult
 from pipekit.show import number, say, tiny
 
@@ -134,7 +134,7 @@ def evidence(
         overruns = sum(result.overruns for result in _results(outcome))
         parts += _clock_kept(outcome, overruns, speech, slot)
     shared = outcome is not None and outcome.timeline.source == "shared"
-    late = outcome is not None and not settings.real_time and outcome.late > LATE * slot
+    late = outcome is not None and not settings.real_time and outcome.late > 0
     return Said(" · ".join(parts), "warn" if overruns or shared or late else "plain")
 
 
@@ -419,7 +419,7 @@ def _clock_kept(outcome: Outcome, overruns: int, speech: _Speech, slot: float) -
         slip = outcome.result.slip
         median, worst = (f"{1000 * late:.1f}" for late in (slip.median, slip.worst))
         parts.append(speech.say("evidence_slip", median=median, worst=worst))
-    if outcome.late > LATE * slot:
+    if outcome.late:
         parts.append(speech.say("evidence_late", worst=f"{1000 * outcome.late:.0f}"))
     if overruns:
         now, slower = (f"{batch_time:g}" for batch_time in (4 * slot, SLOWER * 4 * slot))
