@@ -22,6 +22,7 @@ STEPS = 3  # timed steps of one run; the median one is shown
 LATE = (
     1 / 8
 )  # of a slot: a worker that wakes up later than that is seen in the picture, so the step is run again
+REMEMBERED = 256  # predictions
 ROUNDING = 1e-4  # a relative difference of gradients below it is float32 rounding
 LEARNING_RATE = 0.1
 MOST_PIECES = 32  # of the predicted curve
@@ -202,6 +203,7 @@ class Experiment:
         self._models: dict[bool, nn.Sequential] = {False: self.model}
         self._shapes: dict[tuple[int, bool], plan.ModelShape | None] = {}
         self._devices: dict[Any, run.Devices] = {}
+        self._predictions: dict[Settings, Prediction] = {}
         self._families: dict[Settings, dict[int, plan.Timeline]] = {}
         self._opened = threading.Lock()
 
@@ -240,13 +242,21 @@ class Experiment:
         return self._devices[key]
 
     def predict(self, settings: Settings) -> Prediction:
-        """What these devices should do with these settings; takes milliseconds.
+        """What these devices should do with these settings; the last ones are remembered, for pictures ask often.
 
         In real time nothing is declared, so the prediction is of equal stages, a backward twice as long as a forward.
 
         Raises:
             PipekitError: it can't be cut that way.
         """
+        known = self._predictions.get(settings)
+        if known is None:
+            if len(self._predictions) > REMEMBERED:
+                self._predictions.clear()
+            known = self._predictions[settings] = self._predict(settings)
+        return known
+
+    def _predict(self, settings: Settings) -> Prediction:
         schedule = settings.build()
         if schedule.num_micro_batches > self.batch_size:
             raise BatchError(

@@ -450,10 +450,7 @@ class ControlRoom(show.Panel):
         seconds = max(1, round(self.experiment.seconds(self.settings)))
         asking = self._asked == self.settings
         screen.train.description = say("ask_long" if asking else "train", *words, seconds=seconds)
-        cost = max(1, round(self.experiment.sweep_seconds(self.settings, SWEEP)))
-        screen.sweep.description = say("sweep", *words, counts=", ".join(map(str, SWEEP)), seconds=cost)
-        for button in (screen.train, screen.sweep):
-            button.tooltip = button.description
+        screen.train.tooltip = screen.train.description
 
     def _said(self) -> list[sentences.Said]:
         """Three sentences after a run, and always the line that says on what."""
@@ -479,7 +476,12 @@ class ControlRoom(show.Panel):
         memory = pictures.memory(prediction if seen else None, most, outcome, self.lang, self.view)
         curve = pictures.curve(settings, family if seen else {}, outcomes, self.lang, self.view)
         table = pictures.history(entries, self.experiment.slot, self.in_view, self.lang, self.view)
+        cost = max(1, round(self.experiment.sweep_seconds(settings, SWEEP)))
+        counts = ", ".join(map(str, SWEEP))
         with self.lock:
+            sweep = self.screen.sweep
+            sweep.description = say("sweep", self.lang, self.view, counts=counts, seconds=cost)
+            sweep.tooltip = sweep.description
             self.screen.memory.value, self.screen.curve.value, self.screen.table.value = memory, curve, table
 
     def _draw_progress(self) -> None:
