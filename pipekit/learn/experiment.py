@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +20,8 @@ from pipekit.learn.data import digits
 from pipekit.learn.models import mlp, one_thread
 
 STEPS = 3  # timed steps of one run; the median one is shown
-LATE = (
-    1 / 8
-)  # of a slot: a worker that wakes up later than that is seen in the picture, so the step is run again
+LATE = 0.005  # seconds: a worker that wakes up later is seen in the picture, so the step is run again
+TURN = 0.0005  # seconds
 REMEMBERED = 256  # predictions
 ROUNDING = 1e-4  # a relative difference of gradients below it is float32 rounding
 LEARNING_RATE = 0.1
@@ -437,7 +437,7 @@ class Experiment:
         if isinstance(devices, run.StandIns):
             # Looked at now, before a watcher draws: drawing would make this machine's clock look coarse.
             _ = devices.grain
-        with run.Pipeline(run.partition(model, settings.num_stages), devices) as pipeline:
+        with _prompt_turns(), run.Pipeline(run.partition(model, settings.num_stages), devices) as pipeline:
             watch.pipeline(pipeline)
             try:
                 yield pipeline
@@ -481,6 +481,18 @@ def _as_before_if_it_fails(model: nn.Module) -> Iterator[None]:
     except BaseException:
         _put_back(model, before)
         raise
+
+
+@contextmanager
+def _prompt_turns() -> Iterator[None]:
+    """A thread that waits for the interpreter gets it after half a millisecond, not after five: while workers keep
+    time, somebody draws."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def _seeded(make: Callable[[], nn.Sequential]) -> nn.Sequential:

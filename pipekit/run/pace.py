@@ -83,6 +83,7 @@ class StandInPace(WallPace):
             self.deadline = max(self.deadline, message.due)
         self._sleep_until(self.deadline)
         self.began = self.clock()
+        self.slips.append(self.began - self.deadline)
         self.starts.append(self.began)
 
     def computed(self, place: int) -> None:
@@ -105,6 +106,7 @@ class StandInPace(WallPace):
         """Stay occupied until the deadline."""
         self._sleep_until(self.deadline)
         self.ends.append(self.clock())
+        self.slips.append(self.ends[-1] - self.deadline)
         return self.ends[-1]
 
     def _sleep_until(self, target: float) -> None:
@@ -114,7 +116,6 @@ class StandInPace(WallPace):
                 raise Stopped
             self.sleep(min(left, SLICE))
             left = target - self.clock()
-        self.slips.append(-left)
 
 
 class CudaPace(WallPace):
