@@ -22,6 +22,8 @@ LOCALES = {"zh": "zh_CN", "en": "default"}
 LANGUAGE_PACK = "jupyterlab_language_pack_zh_CN"
 ONCE: dict[str, dict[str, Any]] = {  # written the first time only: what a learner changes later stays
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    # A page that is opened again while the kernel works may speak to a closed page's subshell, and is never heard.
+    "apputils-extension/kernels-settings": {"commsOverSubshells": "disabled"},
     "docmanager-extension/plugin": {"autosave": True, "autosaveInterval": 30},
 }
 

@@ -20,7 +20,7 @@ from pipekit.learn.data import digits
 from pipekit.learn.models import mlp, one_thread
 
 STEPS = 3  # timed steps of one run; the median one is shown
-LATE = 0.005  # seconds: a worker that wakes up later is seen in the picture, so the step is run again
+LATE = 0.01  # seconds, a quarter slot: a worker that wakes up later is seen in the picture, so the step is run again
 TURN = 0.0005  # seconds
 REMEMBERED = 256  # predictions
 ROUNDING = 1e-4  # a relative difference of gradients below it is float32 rounding

@@ -49,7 +49,7 @@ def measure(
 
     Args:
         warm_up: False leaves the untimed step out, where the same was run a moment ago.
-        late: seconds that a stand-in may wake up late; a step in which one is later is repeated like one that overran.
+        late: seconds that a stand-in may wake up late; a step in which one is later is repeated once.
         on_span: as in `Pipeline.step`. on_step: called with the number of measured steps done and the last one.
 
     Raises: as `Pipeline.step`.
@@ -64,8 +64,8 @@ def measure(
     repeated = 0
     for done in range(1, steps + 1):
         result = run()
-        for _ in range(RETRIES):
-            if not result.overruns and result.slip.worst <= late:
+        for again in range(RETRIES):
+            if not result.overruns and (again or result.slip.worst <= late):
                 break
             repeated += 1
             result = min(result, run(), key=lambda each: (each.overruns, each.slip.worst))

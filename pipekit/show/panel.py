@@ -94,16 +94,17 @@ class Run(Generic[T]):
 
 
 class Latest:
-    """Draws in the background, at most ten times a second; of many requests only the latest counts.
+    """Draws in the background, by default at most ten times a second; of many requests only the latest counts.
 
     A thread lives only while there is something to draw.
 
     Args:
         quiet: seconds without a new request before it draws; what is slow to draw stays out of a moving slider's way.
+        every: seconds between two drawings.
     """
 
-    def __init__(self, draw: Callable[[], None], quiet: float = 0.0) -> None:
-        self._draw, self._quiet = draw, quiet
+    def __init__(self, draw: Callable[[], None], quiet: float = 0.0, every: float = DRAW_EVERY) -> None:
+        self._draw, self._quiet, self._every = draw, quiet, every
         self._lock = threading.Lock()
         self._asked = False
         self._thread: threading.Thread | None = None
@@ -136,7 +137,7 @@ class Latest:
                 self._draw()
             except Exception as error:  # kept for settle(); a thread has nobody to tell
                 self._error = error
-            time.sleep(DRAW_EVERY)
+            time.sleep(self._every)
 
     def _wanted(self) -> bool:
         with self._lock:

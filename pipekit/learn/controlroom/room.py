@@ -32,6 +32,7 @@ from pipekit.show.fonts import drawn_language
 
 T = TypeVar("T")
 SWEEP = (1, 4, 8, 16)
+LIVE_EVERY = 0.2  # seconds between two pictures of what runs: more would disturb its clock on two cores
 LONG = 30  # seconds; a run that takes longer asks first
 STARTED = "PIPEKIT_STARTED"  # set by start.py: the panel is all there is to see, so it fills the window
 KNOBS = (
@@ -115,7 +116,7 @@ class ControlRoom(show.Panel):
         self._asked: Settings | None = None  # these would take long: one more press is a yes
         self._batch = 0  # how many are changing several knobs: draw once, at the end
         self._charts = show.Latest(self._draw_charts, quiet=0.2)
-        self._progress = show.Latest(self._draw_progress)
+        self._progress = show.Latest(self._draw_progress, every=LIVE_EVERY)
         super().__init__(self.screen.boxes, lang=lang, view=view)
         self.add_class("pipekit-room")
         self._connect()

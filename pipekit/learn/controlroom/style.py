@@ -2,7 +2,7 @@
 
 WIDTH = 1180  # pixels of the panel; its pictures are as wide
 ROW = 24  # pixels of a device's row, with four devices
-ROWS = 116  # pixels of a grid's rows at most; five devices and more share them
+ROWS = 110  # pixels of a grid's rows at most; five devices and more share them
 
 STYLE = f"""<style>
 .pipekit-room {{ --jp-widgets-font-size: 18px; --jp-widgets-inline-height: 30px; width: {WIDTH}px; max-width: 100%;
@@ -57,6 +57,7 @@ STYLE = f"""<style>
   overflow: auto; background: white; color: #1a1a1a; padding: 2px max(4px, calc((100vw - {WIDTH}px) / 2)); }}
 .pipekit-wide:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-talk > .pipekit-progress[style*="none"]) > .pipekit-stage {{
   display: none; }}
+.pipekit-wide:has(> .pipekit-tall:not([style*="none"])) > .pipekit-talk {{ min-height: 0; }}
 .lm-Widget:has(.pipekit-wide) {{ contain: none !important; z-index: 100000 !important; }}
 body:has(.pipekit-wide) > :not(.jp-Dialog) {{ visibility: hidden; }}
 .pipekit-room.pipekit-wide {{ visibility: visible; }}
