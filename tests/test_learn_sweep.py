@@ -168,7 +168,7 @@ def test_the_fastest_m_is_where_the_simulation_says(make):
         m: experiment.predict(Settings(4, m, overhead_ms=20.0)).timeline.makespan for m in (1, 4, 16)
     }
     if all(row.status == "measured" for row in rows):
-        assert "最快 M=4" in panel.notes.value and "最快 M=4" in panel.picture_text()
+        assert "最快的是 M=4" in panel.notes.value and "最快的是 M=4" in panel.picture_text()
 
 
 def test_a_point_is_not_measured_twice_unless_asked(make):
