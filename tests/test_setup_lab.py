@@ -221,9 +221,10 @@ def test_the_page_opens_alive_and_a_closed_tab_finds_it_again(first, places):
             page.locator(".jp-InputPlaceholder").count() == 2
             and page.locator(".jp-InputArea-editor:visible").count() == 0
         )
+        page.wait_for_timeout(2000)  # Lab draws a saved output again once its kernel is connected
         handle.focus()
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(3000)  # the kernel hears of it before the tab is closed
         page.close()
         assert complaints == []
         page = browser.new_page(viewport={"width": 1280, "height": 720})
