@@ -93,7 +93,7 @@ def _cut_tensor(tensor: torch.Tensor, name: str, total: int, sizes: list[int]) -
         raise BatchError("batch_scalar", name=name)
     if tensor.shape[0] != total:
         raise BatchError("batch_first", name=name, found=tensor.shape[0], num_samples=total)
-    return list(torch.split(tensor.detach(), sizes))
+    return list(torch.split_with_sizes(tensor.detach(), sizes))
 
 
 def sizes_of(total: int, num_micro_batches: int) -> list[int]:

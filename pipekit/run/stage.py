@@ -120,6 +120,7 @@ class StageRun:
         self.key, self.caller, self.send_to = key, caller, send_to
         self.kept: dict[int, Kept] = {}
         self.losses: dict[int, torch.Tensor] = {}
+        self._starts: dict[tuple[float, torch.dtype, torch.Size], torch.Tensor] = {}
 
     # -- ops
 
@@ -152,9 +153,7 @@ class StageRun:
         """
         kept = self.kept.pop(micro_batch)
         if self.head is not None:
-            weight = self.head.weights[micro_batch]
-            # A mean over nothing is nan, and so is its gradient: a piece that doesn't count doesn't go back.
-            gradients = [torch.full_like(self.losses[micro_batch], weight) if weight else None]
+            gradients = [self._start(self.losses[micro_batch], self.head.weights[micro_batch])]
         pairs = [
             (edge, grad)
             for edge, grad in zip(kept.edges, gradients, strict=True)
@@ -169,6 +168,16 @@ class StageRun:
         return [None if source is None else source.grad for source in kept.sources]
 
     # -- inside
+
+    def _start(self, loss: torch.Tensor, weight: float) -> torch.Tensor | None:
+        """What a backward starts from; made once for pieces that weigh the same. A mean over nothing is nan, and so
+        is its gradient: a piece that doesn't count doesn't go back."""
+        if not weight:
+            return None
+        key = (weight, loss.dtype, loss.shape)
+        if key not in self._starts:
+            self._starts[key] = torch.full_like(loss, weight)
+        return self._starts[key]
 
     def _forward_for_value(self, micro_batch: int, parcel: Parcel) -> Parcel | None:
         """F of a micro-batch that will be recomputed: no graph, and the kept input must stay as it is."""

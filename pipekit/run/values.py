@@ -80,7 +80,9 @@ def _flatten(value: Any) -> tuple[list[Any], pytree.TreeSpec | None]:
 def given(value: Any, device: torch.device) -> Parcel:
     """A piece of the batch on `device`: the caller's own memory where that is there, and no gradient goes back."""
     leaves, spec = _flatten(value)
-    moved = [leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    moved = [
+        leaf.to(device) if isinstance(leaf, torch.Tensor) and leaf.device != device else leaf for leaf in leaves
+    ]
     return Parcel(moved, [False] * len(leaves), spec)
 
 
