@@ -1,5 +1,6 @@
 """Opening: alive, once, quiet, in a folder of its own; a second start finds the first."""
 
+import ast
 import contextlib
 import json
 import os
@@ -89,14 +90,22 @@ def first(places, home):
             taken.bind(("127.0.0.1", lab.FIRST_PORT))
             taken.listen()
         start = Start(
-            places.root, home, "--lang", "en", http_proxy="http://127.0.0.1:9"
-        )  # not for what is here
+            *(places.root, home, "--lang", "en"),
+            http_proxy="http://127.0.0.1:9",  # not for what is here
+            PIPEKIT_TEST_CONNECTIONS=str(home / "connections"),
+        )
         try:
             start.until("Ctrl-C")
             yield start
         finally:
             assert start.end() == 0
     assert not places.state.exists(), "the state outlived its lab"
+
+
+def connected(file):
+    """Which machines the Python processes of a start asked for a connection."""
+    addresses = [ast.literal_eval(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {address[0] for address in addresses}
 
 
 def sessions(places):
@@ -170,8 +179,14 @@ def test_a_second_start_opens_the_page_again_and_touches_nothing(first, places, 
     assert ADDRESS.search(second.said()).groups() == ADDRESS.search(first.said()).groups()
     assert before == (copy.stat().st_mtime_ns, sessions(places), places.state.read_bytes())
     assert "/doc/tree/my-class/control-room.ipynb?token=" in opened.read_text(encoding="utf-8")
-    addresses = set(connections.read_text(encoding="utf-8").split("\n")) - {""}
-    assert addresses and all(address.startswith("('127.0.0.1', ") for address in addresses)
+    assert connected(connections) == {"127.0.0.1"}
+
+
+def test_a_start_with_everything_prepared_opens_no_connection_to_the_outside(first, places, home):
+    running = lab.running_lab(places)
+    with urllib.request.urlopen(f"{running.address}/lab?token={running.token}") as page:
+        assert page.status == 200
+    assert connected(home / "connections") == {"127.0.0.1"}  # start.py, JupyterLab and its kernel
 
 
 def test_the_other_language_opens_in_the_same_lab(first, places, home):

@@ -108,6 +108,21 @@ def test_what_is_slow_to_draw_waits_until_the_slider_rests():
     assert len(drawn) == 1 and drawn[0] > asked
 
 
+def test_who_waits_for_a_drawing_waits_for_no_pause():
+    drawn = []
+    latest = Latest(lambda: drawn.append(time.monotonic()), every=60.0)
+    latest.ask()
+    while not drawn:
+        time.sleep(0.01)
+    latest.ask()
+    latest.settle()
+    assert len(drawn) == 2 and drawn[1] - drawn[0] < 30
+    slow = Latest(lambda: drawn.append(time.monotonic()), quiet=60.0)
+    slow.ask()
+    slow.settle()
+    assert len(drawn) == 3 and drawn[2] - drawn[1] < 30
+
+
 def test_drawing_that_fails_tells_who_waits_for_it():
     def fail():
         raise ValueError("no font")

@@ -81,7 +81,8 @@ def given(value: Any, device: torch.device) -> Parcel:
     """A piece of the batch on `device`: the caller's own memory where that is there, and no gradient goes back."""
     leaves, spec = _flatten(value)
     moved = [
-        leaf.to(device) if isinstance(leaf, torch.Tensor) and leaf.device != device else leaf for leaf in leaves
+        leaf.to(device) if isinstance(leaf, torch.Tensor) and leaf.device != device else leaf
+        for leaf in leaves
     ]
     return Parcel(moved, [False] * len(leaves), spec)
 

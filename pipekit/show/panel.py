@@ -107,6 +107,7 @@ class Latest:
         self._draw, self._quiet, self._every = draw, quiet, every
         self._lock = threading.Lock()
         self._asked = False
+        self._hurry = threading.Event()  # somebody waits: no pauses now
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 
@@ -119,9 +120,11 @@ class Latest:
                 self._thread.start()
 
     def settle(self) -> None:
-        """Wait until everything asked for is drawn; raises what went wrong in drawing."""
+        """Have everything asked for drawn now, and wait for it; raises what went wrong in drawing."""
+        self._hurry.set()
         while (thread := self._thread) is not None:
             thread.join(SLICE)
+        self._hurry.clear()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -129,7 +132,7 @@ class Latest:
     def _main(self) -> None:
         while self._wanted():
             while self._quiet:
-                time.sleep(self._quiet)
+                self._hurry.wait(self._quiet)
                 if not self._asked:
                     break
                 self._asked = False
@@ -137,7 +140,7 @@ class Latest:
                 self._draw()
             except Exception as error:  # kept for settle(); a thread has nobody to tell
                 self._error = error
-            time.sleep(self._every)
+            self._hurry.wait(self._every)
 
     def _wanted(self) -> bool:
         with self._lock:

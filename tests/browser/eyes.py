@@ -115,6 +115,21 @@ WATCH_PICTURES = """() => {
     }).observe(picture, {attributes: true, attributeFilter: ['src']});
 }"""
 
+# From the press of a button to a status with these words, by the page's own clock.
+WATCH_STATUS = """words => {
+    const panel = document.querySelector('.pipekit-room');
+    window.answered = null;
+    let pressed = null;
+    document.addEventListener('click', () => { pressed = performance.now(); }, {capture: true, once: true});
+    const watching = new MutationObserver(() => {
+        const status = panel.querySelector('[role=status]');
+        if (pressed === null || !status || !status.textContent.includes(words)) return;
+        window.answered = performance.now() - pressed;
+        watching.disconnect();
+    });
+    watching.observe(panel, {subtree: true, childList: true, characterData: true});
+}"""
+
 
 @dataclass(frozen=True)
 class Grid:

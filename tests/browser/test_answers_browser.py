@@ -1,14 +1,14 @@
 """How the control room answers: soon, to Stop at once, step by step in a replay, and with a file for slides."""
 
 import statistics
-import time
 
 import pytest
 from conftest import SOON, new_pages, new_room
-from eyes import WATCH_PICTURES
+from eyes import WATCH_PICTURES, WATCH_STATUS
 from PIL import Image
 
 MANY = 20  # presses of a key
+STOPS = 5  # runs begun and stopped
 BYTES = 1_000_000  # of a GIF that goes into slides
 
 
@@ -34,17 +34,19 @@ def test_a_moved_number_is_soon_a_new_picture(room):
 
 
 def test_stop_stops_and_the_panel_can_be_used_again(room):
-    room.train.click()
-    stop = room.button("cancel").and_(room.page.locator(":enabled"))
-    stop.wait_for(timeout=SOON)
-    room.page.wait_for_timeout(1500)
-    began = time.monotonic()
-    stop.click()
-    room.panel.locator("[role=status]", has_text=room.say("cancelled")).wait_for(timeout=SOON)
-    seconds = time.monotonic() - began
-    print(f"Stop to stopped: {1000 * seconds:.0f} ms")
-    assert seconds < 2  # the promise is 0.3 on a machine that does nothing else
-    room.train.and_(room.page.locator(":enabled")).wait_for(timeout=SOON)
+    took = []
+    for _ in range(STOPS):
+        room.train.click()
+        stop = room.button("cancel").and_(room.page.locator(":enabled"))
+        stop.wait_for(timeout=SOON)
+        room.page.wait_for_timeout(1000)
+        room.page.evaluate(WATCH_STATUS, room.say("cancelled"))
+        stop.click()
+        room.page.wait_for_function("() => window.answered !== null", timeout=SOON)
+        took.append(room.page.evaluate("() => window.answered"))
+        room.train.and_(room.page.locator(":enabled")).wait_for(timeout=SOON)
+    print(f"Stop to stopped: median {statistics.median(took):.0f} ms, worst {max(took):.0f} ms")
+    assert statistics.median(took) < 1000  # the promise is 300 on a machine that does nothing else
     room.train_once()
 
 
