@@ -355,6 +355,14 @@ def test_forwards_alone_are_no_picture_of_1f1b():
     assert sentences.forwards_first(Settings(schedule="1f1b", num_micro_batches=1))
 
 
+def test_1f1b_says_how_much_scratch_paper_each_device_kept():
+    outcome = outcome_of(Settings(schedule="1f1b", num_micro_batches=8))
+    assert "keep scratch paper of 4, 3, 2, 1 pieces (GPipe: 8 each); 4 GPUs" in texts(outcome)[1]
+    assert texts(outcome, "zh")[1].startswith("各块显卡最多留4、3、2、1份草稿（GPipe 都要留8份）；4块显卡")
+    assert "In flight at most 4, 3, 2, 1 (GPipe: 8 each)" in texts(outcome, "en", "engineer")[1]
+    assert "scratch" not in texts(outcome_of(Settings(schedule="1f1b", num_micro_batches=1)))[1]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.64, "16"), (0.287, "7.2"), (0.283, "7"), (0.744, "18.6"), (0.03, "0.8"), (0.0, "0")],

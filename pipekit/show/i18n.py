@@ -369,6 +369,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "times": ("{count}倍", "{count} times"),
     "comma": ("，", ", "),
     "listed": ("、", " and "),
+    "then_comma": ("、", ", "),
     "bracketed": ("（{words}）", " ({words})"),
     "said_saved": (
         "同一批{samples}张手写数字：不切用了{uncut}，切成{count}小份用了{cut}，少用{saved}",
@@ -446,6 +447,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "CPU 核不够，{devices}抢着用，谁在等谁量不准，所以没有气泡的数：请少用几块显卡，或者换回替身显卡",
         "{devices} share too few CPU cores, so who waits for whom can't be measured and there is no bubble:"
         " use fewer GPUs, or stand-ins",
+    ),
+    "papers_kept": (
+        "各块显卡最多留{counts}份草稿（GPipe 都要留{all}份）；",
+        "The GPUs keep scratch paper of {counts} pieces (GPipe: {all} each); ",
     ),
     "scratch_less": ("草稿比都留着少了{share}", "Scratch paper is {share} less than keeping all"),
     "scratch_more": ("草稿反而多了{share}", "Scratch paper is {share} more, not less"),
@@ -926,6 +931,10 @@ WORDS_ENGINEER: dict[
         "CPU 核不够，{devices}共享核心，气泡占比不可测：请减少设备，或者用替身设备",
         "{devices} share CPU cores, so the bubble can't be measured: use fewer devices, or stand-ins",
     ),
+    "papers_kept": (
+        "在途微批量峰值 {counts}（GPipe：各 {all}）；",
+        "In flight at most {counts} (GPipe: {all} each); ",
+    ),
     "scratch_less": ("激活值峰值减少 {share}", "Peak activations {share} less"),
     "scratch_more": ("激活值峰值反而增加 {share}", "Peak activations {share} more, not less"),
     "scratch_same": ("激活值峰值没有减少", "Peak activations no less"),
@@ -1010,6 +1019,8 @@ ERRORS_ZH: dict[str, str] = {
     "wrong_device": "{op} 写在显卡 {device} 那一行，可是段 {stage} 在显卡 {expected} 上；请移到那一行",
     "unplaced": "{op} 用到段 {stage}，可是一共只安排了 {num_stages} 段（从 0 数起）",
     "placement_device": "段 {stage} 安排在显卡 {device} 上，可是一共只有 {num_lanes} 行（从 0 数起）",
+    "placement_homes": "段 {stage} 安排在显卡 {devices} 上；一段只能放在一块显卡上，若存两份，就写两块不同的显卡",
+    "split_pair": "{forward} 在显卡 {forward_device} 上算，{op} 却写在显卡 {device} 那一行；同一段对同一个小块的活要在同一块显卡上，因为要用的中间值留在那里",
     "deadlock_cycle": "卡死了（死锁）：下面这几格活互相等着，请调换先后：{chain}",
     # -- costs, timelines
     "costs_length": "{name} 给了 {given} 个数，可是排法有 {num_stages} 段；请给一个数，或者每段一个数",

@@ -154,7 +154,8 @@ class _Asked:
 
     def _home(self, op: plan.Op) -> int:
         """The device that runs an op."""
-        return self.schedule.placement[op.stage]
+        kind, stage, micro_batch = unpack(np.array([op.code]))
+        return int(self.schedule.device_of[kind, stage, micro_batch][0])
 
 
 def _what(op: plan.Op, reason: Reason, lang: str, view: str) -> str:

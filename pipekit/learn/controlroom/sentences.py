@@ -215,7 +215,7 @@ def _how_idle(outcome: Outcome, speech: _Speech, forward_only: bool, slot: float
     off = abs(gap) > POINT
     key = ("said_idle_more" if gap > 0 else "said_idle_less") if off else "said_idle"
     causes = _causes(outcome, forward_only, slot, gap) if off else []
-    saved = _saved_for(outcome, speech)
+    saved = _saved_for(outcome, speech) or _in_flight(outcome, speech)
     numbers = {"devices": devices, "percent": f"{measured:.1%}", "formula": f"{formula:.1%}"}
     if off:
         numbers["points"] = f"{abs(100 * gap):.1f}"
@@ -262,6 +262,14 @@ def _saved_for(outcome: Outcome, speech: _Speech) -> str:
     return _share("scratch_same", "scratch_less", "scratch_more", less, speech) + _share(
         "time_same", "time_more", "time_less", longer, speech
     )
+
+
+def _in_flight(outcome: Outcome, speech: _Speech) -> str:
+    """How many pieces' scratch work each device kept at once where the schedule goes back early; GPipe keeps all."""
+    if outcome.settings.schedule != "1f1b" or outcome.key.num_micro_batches == 1:
+        return ""
+    counts = speech.say("then_comma").join(map(str, plan.peak_in_flight(outcome.timeline)))
+    return speech.say("papers_kept", counts=counts, all=outcome.key.num_micro_batches)
 
 
 def _share(same: str, up: str, down: str, share: float, speech: _Speech) -> str:
