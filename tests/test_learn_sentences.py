@@ -598,7 +598,7 @@ def cases():
 def test_every_combination_gives_three_whole_sentences_in_one_language():
     chinese = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
     english = re.compile(r"[A-Za-z]{2,}")
-    names = {"CPU", "BatchNorm", "Dropout", "batch", "time"}
+    names = {"CPU", "BatchNorm", "Dropout", "GPipe", "batch", "time"}
     audiences = itertools.cycle(itertools.product(LANGUAGES, VIEWS, (True, False)))
     for outcome, (lang, view, forward_only) in zip(cases(), audiences, strict=False):
         said = three(outcome, SLOT, lang, view, forward_only)
