@@ -43,6 +43,9 @@ MESSAGES: dict[str, str] = {
     "wrong_device": "{op} stands in the lane of device {device}, but stage {stage} lives on device {expected}",
     "unplaced": "{op} names stage {stage}, but the placement has only {num_stages} stages",
     "placement_device": "the placement puts stage {stage} on device {device}, but there are only {num_lanes} lanes",
+    "wrong_devices": "{op} stands in the lane of device {device}, but stage {stage} lives on devices {first} and {second}",
+    "placement_homes": "the placement names {given} devices for stage {stage}; name one, or two for a stage that is there twice",
+    "split_pair": "{earlier_op} runs on device {first}, but {op} on device {device}; one stage's ops on one micro-batch run on one device, which keeps what they need",
     "deadlock_cycle": "deadlock: {chain}",
     # -- costs, timelines
     "costs_length": "{name} lists {given} numbers, but the schedule has {num_stages} stages; give one number, or one a stage",

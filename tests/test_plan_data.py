@@ -1,6 +1,7 @@
 """Ops, lanes and schedules: frozen, printable, packed."""
 
 import copy
+import json
 import pickle
 from dataclasses import FrozenInstanceError
 
@@ -108,6 +109,47 @@ def test_a_schedule_counts_devices_stages_and_micro_batches():
     assert (schedule.num_devices, schedule.num_stages, schedule.num_micro_batches) == (3, 4, 1)
     assert (schedule.placement, schedule.stages_per_device, schedule.num_ops) == ((0, 1, 0, 1), 2, 8)
     assert repr(schedule) == "<schedule: 4 stages on 3 devices, 1 micro-batches, 8 ops>"
+
+
+BIDIRECTIONAL = "0F0 1F1 1B1 0B0 | 1F0 1B0 0F1 0B1"
+
+
+def test_a_bidirectional_schedule_says_both_homes_of_a_stage():
+    schedule = Schedule.from_text(BIDIRECTIONAL)
+    assert schedule.placement == schedule.homes == ((0, 1), (1, 0))  # the lowest micro-batch's device first
+    assert schedule.stages_per_device == 1  # S = v K: half the micro-batches of two stages
+    assert Schedule.from_text("0F0 1F0 1B0 0B0 | 2F0 2B0").homes == ((0,), (0,), (1,))
+    mixed = Schedule.from_text("0F0 1F0 1B0 0B0 0F1 0B1 | 1F1 1B1")
+    assert (mixed.placement, mixed.homes) == ((0, (0, 1)), ((0,), (0, 1)))
+    assert mixed.stages_per_device == 2
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s)),
+                                   lambda s: Schedule.from_text(str(s)),
+                                   lambda s: Schedule(s.lanes, s.homes),
+                                   lambda s: Schedule(s.lanes, json.loads(json.dumps(s.placement))),
+                                   lambda s: Schedule(s.lanes, np.array(s.placement))])  # fmt: skip
+def test_two_homes_survive_a_copy(again):
+    schedule = Schedule.from_text(BIDIRECTIONAL)
+    assert again(schedule) == schedule
+    assert hash(again(schedule)) == hash(schedule)
+    assert again(schedule).placement == schedule.placement
+    assert all(type(device) is int for home in again(schedule).placement for device in home)
+
+
+def test_a_home_is_one_device_or_two():
+    assert (
+        Schedule(["0F0 0B0", ""], [(1,)]).placement == Schedule(["0F0 0B0", ""], [(1, 1)]).placement == (1,)
+    )
+    assert Schedule(["0F0 0B0", ""], [[1, 0]]).placement == ((1, 0),)
+    assert Schedule(["0F0 0B0", ""], [(1, 0)]) != Schedule(["0F0 0B0", ""], [(0, 1)])
+    with pytest.raises(ScheduleError, match="names 3 devices for stage 1; name one, or two for a stage that"):
+        Schedule(["0F0 0B0"], [0, (0, 1, 2)])
+    with pytest.raises(ScheduleError, match="names 0 devices for stage 0; name one"):
+        Schedule(["0F0 0B0"], [()])
+    for wrong in ("0", 0.5, None, ("0", "1"), {}):
+        with pytest.raises(ScheduleError, match="placement must be a whole number, not"):
+            Schedule(["0F0 0B0"], [wrong])
 
 
 def test_a_schedule_is_frozen():

@@ -97,3 +97,11 @@ def test_sizes_and_shape_must_fit_the_schedule():
         peak_activations(gpipe(2, 3), unit(3), [1, 1, 1])
     with pytest.raises(CostsError, match="the model's shape has 1 stages, but the schedule has 2"):
         predict_memory(gpipe(2, 3), unit(1), [1, 1, 1])
+
+
+def test_a_stage_that_is_there_twice_has_its_parameters_on_both_devices():
+    both = Schedule.from_text("0F0 1F1 1B1 0B0 | 1F0 1B0 0F1 0B1")
+    shape = ModelShape((StageShape(100, 0, stash=1, internals=3), StageShape(7, 0, stash=1, internals=5)))
+    memory = predict_memory(both, shape, [2, 1])
+    assert [device.parameters for device in memory] == [device.gradients for device in memory] == [107, 107]
+    assert [device.activations for device in memory] == [2 * 3 + 1 * 5, 2 * 5]

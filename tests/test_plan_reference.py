@@ -169,14 +169,19 @@ def is_complete(lanes, placement):
     """Does every stage go once forward and once back (whole, or in its two halves) on every piece, at home?"""
     counts = Counter(op for lane in lanes for op in lane)
     pieces = 1 + max(int(re.split("[A-Z]", op)[1]) for op in counts)
-    at_home = all(
-        placement[int(re.split("[A-Z]", op)[0])] == d for d, lane in enumerate(lanes) for op in lane
-    )
-    return at_home and all(
-        [counts[f"{stage}{kind}{piece}"] for kind in "FBIW"] in ([1, 1, 0, 0], [1, 0, 1, 1])
-        and counts[f"{stage}R{piece}"] <= 1
-        for stage in range(len(placement))
-        for piece in range(pieces)
+    homes = [home if isinstance(home, tuple) else (home,) for home in placement]
+    at_home = all(d in homes[int(re.split("[A-Z]", op)[0])] for d, lane in enumerate(lanes) for op in lane)
+    lane_of = {re.sub("[A-Z]", "-", op): d for d, lane in enumerate(lanes) for op in lane}
+    together = all(lane_of[re.sub("[A-Z]", "-", op)] == d for d, lane in enumerate(lanes) for op in lane)
+    return (
+        at_home
+        and together
+        and all(
+            [counts[f"{stage}{kind}{piece}"] for kind in "FBIW"] in ([1, 1, 0, 0], [1, 0, 1, 1])
+            and counts[f"{stage}R{piece}"] <= 1
+            for stage in range(len(placement))
+            for piece in range(pieces)
+        )
     )
 
 

@@ -69,10 +69,32 @@ def test_an_op_in_another_devices_lane_is_named_with_its_home():
     )
 
 
-def test_a_stage_on_two_devices_is_refused_without_a_placement_too():
-    assert (
-        refusal(["0F0 0B0", "0F1 0B1"]) == "0F1 stands in the lane of device 1, but stage 0 lives on device 0"
+def test_a_stage_that_is_there_twice_may_run_on_either_device():
+    both = ["0F0 1F1 0B0 1B1", "1F0 0F1 1B0 0B1"]
+    validate(Schedule(both, placement=[(0, 1), (1, 0)]))
+    validate(Schedule(both))  # read off the lanes
+    assert refusal([*both, "0F2 0B2 1F2 1B2"], placement=[(0, 1), (1, 0)]) == (
+        "0F2 stands in the lane of device 2, but stage 0 lives on devices 0 and 1"
     )
+    assert refusal(both, placement=[(0, 1), 1]) == (
+        "1F1 stands in the lane of device 0, but stage 1 lives on device 1"
+    )
+
+
+@pytest.mark.parametrize("kind", ["B", "I", "R", "W"])
+def test_a_stages_ops_on_one_micro_batch_are_refused_on_two_devices(kind):
+    ops = ["0F0", "0R0", "0I0", "0W0"] if kind != "B" else ["0F0", "0R0", "0B0"]
+    moved = f"0{kind}0"
+    lanes = [" ".join(op for op in ops if op != moved), f"{moved} 0F1 0B1"]
+    assert refusal(lanes) == (
+        f"0F0 runs on device 0, but {moved} on device 1; one stage's ops on one micro-batch run on one device, "
+        "which keeps what they need"
+    )
+
+
+def test_a_third_copy_of_a_stage_is_refused():
+    three = ["0F0 0B0", "0F1 0B1", "0F2 0B2"]
+    assert refusal(three) == "0F2 stands in the lane of device 2, but stage 0 lives on devices 0 and 1"
 
 
 def test_a_stage_beyond_the_placement_is_named():

@@ -106,11 +106,15 @@ def peak_activations(schedule: Schedule, shape: ModelShape, sizes: Sequence[int]
 
 
 def predict_memory(schedule: Schedule, shape: ModelShape, sizes: Sequence[int]) -> list[DeviceMemory]:
-    """Parameters, gradients and peak activations of each device, in bytes."""
+    """Parameters, gradients and peak activations of each device, in bytes.
+
+    A stage with two homes (`schedule.homes`) has its parameters, and gradients for them, on both.
+    """
     peaks = peak_activations(schedule, shape, sizes)
     parameters = [0] * schedule.num_devices
-    for stage, device in zip(shape.stages, schedule.placement, strict=True):
-        parameters[device] += stage.parameters
+    for stage, devices in zip(shape.stages, schedule.homes, strict=True):
+        for device in devices:
+            parameters[device] += stage.parameters
     return [DeviceMemory(weights, weights, peak) for weights, peak in zip(parameters, peaks, strict=True)]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +16,7 @@ from pipekit.plan.ops import KINDS, Codes, Lane, Op, pack, unpack
 
 CHECKPOINTS = ("never", "except_last", "always")
 RECOMPUTES = ("late", "early")  # late: R waits for the gradient its B needs; early: only for its own F
+Home = int | tuple[int, int]  # the device of a stage, or both devices of a stage that is there twice
 
 
 @dataclass(frozen=True)
@@ -25,29 +28,35 @@ class Schedule:
 
     Args:
         lanes: one lane a device, in device order; each a `Lane`, ops, or a text such as `"0F0 0B0"`.
-        placement: stage -> device, one int a stage; left out, it is read off the lanes.
+        placement: where each stage lives: a device, or two devices in a bidirectional schedule, where each of
+            them keeps a copy of the stage's parameters (the first is the original's). All ops of one stage on one
+            micro-batch run on one device. Left out, it is read off the lanes: the device of a stage's lowest
+            micro-batch comes first.
         recompute: `"late"` or `"early"`: what an `R` waits for. Both have the same lanes.
         name: what to call it in pictures.
 
     Raises:
-        ScheduleError: unreadable op, no op at all, unknown recompute. (`plan.validate` finds the deeper faults.)
+        ScheduleError: unreadable op, no op at all, unknown recompute, a stage with three homes or none.
+            (`plan.validate` finds the deeper faults.)
 
     >>> schedule = Schedule(["0F0 0F1 0B1 0B0", "1F0 1F1 1B1 1B0"])
     >>> schedule.num_devices, schedule.num_stages, schedule.num_micro_batches
     (2, 2, 2)
     >>> print(schedule)
     0F0 0F1 0B1 0B0 | 1F0 1F1 1B1 1B0
+    >>> Schedule(["0F0 1F1 0B0 1B1", "1F0 0F1 1B0 0B1"]).placement
+    ((0, 1), (1, 0))
     """
 
     lanes: tuple[Lane, ...]
-    placement: tuple[int, ...] = ()
+    placement: tuple[Home, ...] = ()
     recompute: str = "late"
     name: str = ""
 
     def __init__(
         self,
         lanes: Iterable[Lane | Codes | str | Iterable[Op | str]],
-        placement: Sequence[int] | None = None,
+        placement: Sequence[int | Sequence[int]] | None = None,
         recompute: str = "late",
         name: str = "",
     ) -> None:
@@ -59,11 +68,13 @@ class Schedule:
         object.__setattr__(self, "lanes", made)
         object.__setattr__(self, "recompute", recompute)
         object.__setattr__(self, "name", name)
-        homes = self._read_placement() if placement is None else tuple(int(device) for device in placement)
-        object.__setattr__(self, "placement", homes)
+        given = self._read_placement() if placement is None else placement
+        object.__setattr__(self, "placement", tuple(_home(stage, home) for stage, home in enumerate(given)))
 
     @classmethod
-    def from_text(cls, text: str, placement: Sequence[int] | None = None, name: str = "") -> Schedule:
+    def from_text(
+        cls, text: str, placement: Sequence[int | Sequence[int]] | None = None, name: str = ""
+    ) -> Schedule:
         """Read what `str(schedule)` wrote: lanes divided by `|`, perhaps after the word `early`.
 
         >>> Schedule.from_text("early 0F0 0R0 0B0").recompute
@@ -84,15 +95,27 @@ class Schedule:
             f"{self.num_micro_batches} micro-batches, {self.num_ops} ops>"
         )
 
-    def _read_placement(self) -> tuple[int, ...]:
-        homes: dict[int, int] = {}
+    def _read_placement(self) -> list[list[int]]:
+        """The devices of each stage's ops, in the order of the lowest micro-batch there; at most two of them."""
+        found: dict[int, list[tuple[int, int]]] = {}
         for device, lane in enumerate(self.lanes):
-            for stage in np.unique(unpack(lane.codes)[1]).tolist():
-                homes.setdefault(stage, device)
-        for stage in range(len(homes)):
-            if stage not in homes:
+            _, in_order, micro_batch = unpack(np.sort(lane.codes))  # by stage, then micro-batch
+            stages, first = np.unique(in_order, return_index=True)
+            for each, lowest in zip(stages.tolist(), micro_batch[first].tolist(), strict=True):
+                found.setdefault(each, []).append((lowest, device))
+        for stage in range(len(found)):
+            if stage not in found:
                 raise ScheduleError("missing_op", op=f"{stage}F0")
-        return tuple(homes[stage] for stage in range(len(homes)))
+        return [[device for _, device in sorted(found[stage])[:2]] for stage in range(len(found))]
+
+    @cached_property
+    def homes(self) -> tuple[tuple[int, ...], ...]:
+        """The placement in one form: for each stage the one or two devices that keep its parameters.
+
+        >>> Schedule(["0F0 0B0"]).homes
+        ((0,),)
+        """
+        return tuple((home,) if isinstance(home, int) else home for home in self.placement)
 
     @property
     def num_devices(self) -> int:
@@ -116,8 +139,9 @@ class Schedule:
 
     @property
     def stages_per_device(self) -> int:
-        """v: the most stages that one device holds."""
-        return int(np.bincount(np.asarray(self.placement)).max())
+        """v: the most stages that one device works for; a stage with two homes is half a stage on each."""
+        halves = [device for home in self.homes for device in home * (2 // len(home))]
+        return int(-(-np.bincount(halves).max() // 2))
 
     @cached_property
     def device_of(self) -> npt.NDArray[np.int32]:
@@ -138,6 +162,20 @@ class Schedule:
         for device, lane in enumerate(self.lanes):
             table[device, : len(lane)] = lane.codes
         return table
+
+
+def _home(stage: int, given: Any) -> Home:
+    """One device, or two different ones, as ints."""
+    devices = (given,) if np.ndim(given) == 0 else given
+    try:
+        numbers = tuple(dict.fromkeys(operator.index(device) for device in devices))
+    except TypeError:
+        raise ScheduleError("whole_number", name="placement", asked=given) from None
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
+    if len(numbers) != 1:
+        raise ScheduleError("placement_homes", stage=stage, given=len(numbers))
+    return numbers[0]
 
 
 def lane_of(kinds: npt.ArrayLike, stages: npt.ArrayLike, micro_batches: npt.ArrayLike) -> Lane:

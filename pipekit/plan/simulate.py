@@ -190,12 +190,13 @@ def _deadlock(schedule: Schedule, place: Codes) -> ScheduleError:
 def _check_complete(schedule: Schedule) -> None:
     """Every stage works once forward and once backward on every micro-batch, on its own device."""
     num_stages, num_micro_batches = schedule.num_stages, schedule.num_micro_batches
-    for home, expected in enumerate(schedule.placement):
-        if not 0 <= expected < schedule.num_devices:
-            raise ScheduleError(
-                "placement_device", stage=home, device=expected, num_lanes=schedule.num_devices
-            )
-    homes = np.asarray(schedule.placement)
+    for home, devices in enumerate(schedule.homes):
+        for expected in devices:
+            if not 0 <= expected < schedule.num_devices:
+                raise ScheduleError(
+                    "placement_device", stage=home, device=expected, num_lanes=schedule.num_devices
+                )
+    homes = np.array([(devices[0], devices[-1]) for devices in schedule.homes], dtype=np.int64).reshape(-1, 2)
     counts = (
         np.zeros(len(KINDS) * num_stages * num_micro_batches, dtype=np.int32) if _dense(schedule) else None
     )
@@ -205,21 +206,42 @@ def _check_complete(schedule: Schedule) -> None:
             raise ScheduleError(
                 "unplaced", op=lane[int(bad[0])], stage=int(stage[bad[0]]), num_stages=num_stages
             )
-        if (bad := np.flatnonzero(homes[stage] != device)).size:
-            stage_there = int(stage[bad[0]])
-            raise ScheduleError(
-                "wrong_device",
-                op=lane[int(bad[0])],
-                device=device,
-                stage=stage_there,
-                expected=schedule.placement[stage_there],
-            )
+        if (bad := np.flatnonzero((homes[stage] != device).all(axis=1))).size:
+            raise _wrong_device(schedule, lane[int(bad[0])], device)
         if counts is not None:
             flat = (kind * num_stages + stage) * num_micro_batches + micro_batch
             counts += np.bincount(flat, minlength=counts.size).astype(np.int32)
     if counts is None:
         raise ScheduleError("missing_op", op=_first_missing_forward(schedule))
     _check_counts(counts.reshape(len(KINDS), num_stages, num_micro_batches))
+    if any(len(home) > 1 for home in schedule.homes):
+        _check_together(schedule)
+
+
+def _wrong_device(schedule: Schedule, op: Op, device: int) -> ScheduleError:
+    homes = schedule.homes[op.stage]
+    if len(homes) == 1:
+        return ScheduleError("wrong_device", op=op, device=device, stage=op.stage, expected=homes[0])
+    return ScheduleError(
+        "wrong_devices", op=op, device=device, stage=op.stage, first=homes[0], second=homes[1]
+    )
+
+
+def _check_together(schedule: Schedule) -> None:
+    """A stage with two homes works on a micro-batch on one of them: the other has not kept what it made."""
+    table = schedule.device_of
+    split = np.argwhere(table.max(axis=0) != np.where(table < 0, schedule.num_devices, table).min(axis=0))
+    if len(split):
+        stage, micro_batch = split[0].tolist()
+        forward = int(table[F, stage, micro_batch])
+        kind = next(k for k in range(len(KINDS)) if table[k, stage, micro_batch] not in (-1, forward))
+        raise ScheduleError(
+            "split_pair",
+            earlier_op=Op(KINDS[F], stage, micro_batch),
+            first=forward,
+            op=Op(KINDS[kind], stage, micro_batch),
+            device=int(table[kind, stage, micro_batch]),
+        )
 
 
 def _dense(schedule: Schedule) -> bool:

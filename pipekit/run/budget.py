@@ -66,4 +66,4 @@ class Projection:
             stash = per_sample if stashed else self.stages[task.stage].stash
             self.stages[task.stage] = StageShape(0, 0, stash=stash, internals=per_sample)
             peaks = peak_activations(self.schedule, ModelShape(tuple(self.stages)), self.sizes)
-        refuse_over(sum(peaks) + self.parameter_bytes, self.available, self.schedule.placement[task.stage])
+        refuse_over(sum(peaks) + self.parameter_bytes, self.available, self.schedule.homes[task.stage][0])

@@ -125,7 +125,7 @@ class StandIns(Devices):
         """The declared times: per sample, or per op with `tick=`; what `simulate` and the workers both read."""
         forward = [
             self._unit(stage, schedule, num_samples, shape) * self.slow.get(device, 1.0)
-            for stage, device in enumerate(schedule.placement)
+            for stage, (device, *_) in enumerate(schedule.homes)
         ]
         twice = [2 * seconds for seconds in forward]
         message: float | list[float] = 1.0

@@ -85,7 +85,7 @@ def read_result(
     loss = _mean_loss(job, pieces)
     starts = np.array([start for pace in job.paces for start in pace.starts]) - job.origin
     ends = np.array([end for pace in job.paces for end in pace.ends]) - job.origin
-    memory = _memory(job, ends, schedule.placement, inventory)
+    memory = _memory(job, ends, [home[0] for home in schedule.homes], inventory)
     spans = Spans(job.lanes.codes, job.lanes.devices, starts, ends)
     timeline = Timeline(spans, schedule.num_devices, devices.source, devices.label(), memory)
     slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]

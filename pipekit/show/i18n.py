@@ -1019,8 +1019,9 @@ ERRORS_ZH: dict[str, str] = {
     "wrong_device": "{op} 写在显卡 {device} 那一行，可是段 {stage} 在显卡 {expected} 上；请移到那一行",
     "unplaced": "{op} 用到段 {stage}，可是一共只安排了 {num_stages} 段（从 0 数起）",
     "placement_device": "段 {stage} 安排在显卡 {device} 上，可是一共只有 {num_lanes} 行（从 0 数起）",
-    "placement_homes": "段 {stage} 安排在显卡 {devices} 上；一段只能放在一块显卡上，若存两份，就写两块不同的显卡",
-    "split_pair": "{forward} 在显卡 {forward_device} 上算，{op} 却写在显卡 {device} 那一行；同一段对同一个小块的活要在同一块显卡上，因为要用的中间值留在那里",
+    "wrong_devices": "{op} 写在显卡 {device} 那一行，可是段 {stage} 在显卡 {first} 和显卡 {second} 上；请移到其中一行",
+    "placement_homes": "段 {stage} 安排在 {given} 块显卡上；请写一块，如果这一段存两份，就写两块",
+    "split_pair": "{earlier_op}在显卡 {first} 上，{op}却写在显卡 {device} 那一行；同一段算同一小份的几格活要在同一块显卡上，要用的中间结果只留在那里",
     "deadlock_cycle": "卡死了（死锁）：下面这几格活互相等着，请调换先后：{chain}",
     # -- costs, timelines
     "costs_length": "{name} 给了 {given} 个数，可是排法有 {num_stages} 段；请给一个数，或者每段一个数",

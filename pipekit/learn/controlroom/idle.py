@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from pipekit import plan
+from pipekit.plan.ops import unpack
 from pipekit.show import number, say
 
 
