@@ -47,6 +47,17 @@ MESSAGES: dict[str, str] = {
     "placement_homes": "the placement names {given} devices for stage {stage}; name one, or two for a stage that is there twice",
     "split_pair": "{earlier_op} runs on device {first}, but {op} on device {device}; one stage's ops on one micro-batch run on one device, which keeps what they need",
     "deadlock_cycle": "deadlock: {chain}",
+    # -- exchange with PyTorch
+    "torch_recompute": "PyTorch's schedule CSV has no recomputation, but this schedule has {op}; build it with checkpoint='never', and wrap the stage's layers in torch.utils.checkpoint there",
+    "torch_replicas": "PyTorch's schedule CSV has one rank a stage, but stage {stage} is there twice, on devices {first} and {second}; of the bidirectional schedules, dualpipe_v can be written: it needs no second copy",
+    "torch_idle": "device {device} has no op, and PyTorch's runtime refuses a rank without work; leave that device out",
+    "torch_loss_order": "{op} runs before {earlier_op}, but PyTorch's runtime finds a loss by how many came before it: on the last stage forwards must run in the order of micro-batches; number the micro-batches in that order",
+    "torch_csv": "row {row} of the schedule can't be read as CSV ({cause}); write one row a rank, cells divided by commas",
+    "torch_row": "row {row} of the schedule holds no op; every row is a rank and needs work: take the row out, or fill it",
+    "torch_cell": "row {row}, cell {cell}: cannot read {asked} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W), cells divided by commas",
+    "torch_repeated": "row {row}, cell {cell}: {op} stands already in row {earlier_row}, cell {earlier_cell}; every op runs once: keep one of them",
+    "torch_two_ranks": "row {row}, cell {cell}: {op} puts stage {stage} on a second rank, but row {earlier_row}, cell {earlier_cell} has it already; a stage has one rank: move {op} to row {earlier_row}",
+    "torch_forward": "row {row}, cell {cell}: {op} needs {earlier_op}, which no row runs; if this is PyTorch's own 1F1B, its last rank counts forwards from 1: use plan.one_f_one_b instead",
     # -- costs, timelines
     "costs_length": "{name} lists {given} numbers, but the schedule has {num_stages} stages; give one number, or one a stage",
     "costs_number": "{name} is one number for all stages, not {asked}; per stage, list forward, backward or recompute",

@@ -2,6 +2,7 @@
 
 from pipekit.plan.balance import balance
 from pipekit.plan.costs import Costs
+from pipekit.plan.exchange import from_torch_csv, to_torch_csv
 from pipekit.plan.files import MemoryRecord, read_timeline, write_timeline
 from pipekit.plan.measure import (
     Shares,
@@ -60,6 +61,7 @@ __all__ = [
     "column_time",
     "formula_bubble",
     "from_chrome_trace",
+    "from_torch_csv",
     "gpipe",
     "micro_batch_sizes",
     "naive",
@@ -72,6 +74,7 @@ __all__ = [
     "read_timeline",
     "shares",
     "simulate",
+    "to_torch_csv",
     "validate",
     "write_timeline",
 ]

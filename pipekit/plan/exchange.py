@@ -110,7 +110,7 @@ def from_torch_csv(text: str, name: str = "") -> Schedule:
 
 def _cells(text: str) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    rows = []
+    rows: list[list[str]] = []
     try:
         rows.extend(reader)
     except csv.Error as error:

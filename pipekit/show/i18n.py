@@ -1023,6 +1023,17 @@ ERRORS_ZH: dict[str, str] = {
     "placement_homes": "段 {stage} 安排在 {given} 块显卡上；请写一块，如果这一段存两份，就写两块",
     "split_pair": "{earlier_op}在显卡 {first} 上，{op}却写在显卡 {device} 那一行；同一段算同一小份的几格活要在同一块显卡上，要用的中间结果只留在那里",
     "deadlock_cycle": "卡死了（死锁）：下面这几格活互相等着，请调换先后：{chain}",
+    # -- 和 PyTorch 交换
+    "torch_recompute": "PyTorch 的排法 CSV 里没有“擦掉重算”，可是这个排法里有 {op}；请用 checkpoint='never' 来排，到那边再用 torch.utils.checkpoint 包住这一段的层",
+    "torch_replicas": "PyTorch 的排法 CSV 里一段只在一块显卡上，可是段 {stage} 有两份，在显卡 {first} 和显卡 {second} 上；双向的排法里只有 dualpipe_v 能写：它不用存两份",
+    "torch_idle": "显卡 {device} 一格活也没有，PyTorch 不收没有活的显卡；请去掉这块显卡",
+    "torch_loss_order": "{op} 排在 {earlier_op} 前面，可是 PyTorch 按先后来找每一小份的误差：最后一段往前算必须按小份的顺序；请按这个顺序给小份编号",
+    "torch_csv": "排法的第 {row} 行不能当作 CSV 来读（{cause}）；请一块显卡写一行，格子用逗号隔开",
+    "torch_row": "排法的第 {row} 行一格活也没有；每一行是一块显卡，都要有活：请去掉这一行，或者补上",
+    "torch_cell": "第 {row} 行第 {cell} 格：看不懂 {asked}；请按“段、种类、小份”的顺序写，例如 2F0（种类：F B I W），格子用逗号隔开",
+    "torch_repeated": "第 {row} 行第 {cell} 格：{op} 在第 {earlier_row} 行第 {earlier_cell} 格已经有了；每格活只做一次，请只留一个",
+    "torch_two_ranks": "第 {row} 行第 {cell} 格：{op} 把段 {stage} 放到了第二块显卡上，可是第 {earlier_row} 行第 {earlier_cell} 格已经有这一段；一段只在一块显卡上，请把 {op} 移到第 {earlier_row} 行",
+    "torch_forward": "第 {row} 行第 {cell} 格：{op} 要用 {earlier_op}，可是哪一行都没有它；如果这是 PyTorch 自己的 1F1B，那么它最后一行往前算是从 1 数起的：请改用 plan.one_f_one_b",
     # -- costs, timelines
     "costs_length": "{name} 给了 {given} 个数，可是排法有 {num_stages} 段；请给一个数，或者每段一个数",
     "costs_number": "{name} 对所有段只能给一个数，不能是 {asked}；想每段给一个数，请用 forward、backward 或 recompute",
