@@ -189,7 +189,7 @@ class Experiment:
         BatchError: there are not so many digits.
     """
 
-    model: nn.Sequential = field(default_factory=lambda: _seeded(mlp))
+    model: nn.Sequential = field(default_factory=lambda: seeded(mlp))
     batch_size: int = 64
     batch_time: float = 0.16
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = nn.functional.cross_entropy
@@ -215,7 +215,7 @@ class Experiment:
     def model_of(self, settings: Settings) -> nn.Sequential:
         """The model these settings train; the one with BatchNorm is made when it's first asked for."""
         if settings.batch_norm not in self._models:
-            self._models[settings.batch_norm] = _seeded(lambda: mlp(normalise=nn.BatchNorm1d))
+            self._models[settings.batch_norm] = seeded(lambda: mlp(normalise=nn.BatchNorm1d))
         return self._models[settings.batch_norm]
 
     def slot_of(self, settings: Settings) -> float:
@@ -437,7 +437,7 @@ class Experiment:
         if isinstance(devices, run.StandIns):
             # Looked at now, before a watcher draws: drawing would make this machine's clock look coarse.
             _ = devices.grain
-        with _prompt_turns(), run.Pipeline(run.partition(model, settings.num_stages), devices) as pipeline:
+        with prompt_turns(), run.Pipeline(run.partition(model, settings.num_stages), devices) as pipeline:
             watch.pipeline(pipeline)
             try:
                 yield pipeline
@@ -484,7 +484,7 @@ def _as_before_if_it_fails(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _prompt_turns() -> Iterator[None]:
+def prompt_turns() -> Iterator[None]:
     """A thread that waits for the interpreter gets it after half a millisecond, not after five: while workers keep
     time, somebody draws."""
     before = sys.getswitchinterval()
@@ -495,7 +495,7 @@ def _prompt_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _seeded(make: Callable[[], nn.Sequential]) -> nn.Sequential:
+def seeded(make: Callable[[], nn.Sequential]) -> nn.Sequential:
     """The same first parameters every time, without touching the learner's own random numbers."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

@@ -126,6 +126,7 @@ def scene(
     notes: Sequence[str] = (),
     captions: Sequence[str] | None = None,
     annotations: Sequence[str] = (),
+    footers: Sequence[str] = (),
     labels: str = "op",
     dashed: bool = False,
     legend: bool = True,
@@ -150,6 +151,7 @@ def scene(
             an empty caption and no note, the line takes no room.
         annotations: one a timeline: what to write right of its end, such as "9 slots less"; where there is one, the
             rows end with the timeline. It is written when `until` has come to that end.
+        footers: one a timeline: a line under its rows, such as what stayed the same; an empty one takes no room.
         labels: `"op"` writes F1, `"piece"` only the micro-batch's number, or "whole batch" where it wasn't cut.
         dashed: predicted cells as a dashed frame, instead of a pale filling.
         legend: whether colours and letters are explained.
@@ -179,8 +181,8 @@ def scene(
     )
     y, places = MARGIN, []
     lines = _each(captions, timelines) if captions is not None else [None] * len(timelines)
-    for index, (timeline, caption, note) in enumerate(
-        zip(timelines, lines, _each(notes, timelines), strict=True)
+    for index, (timeline, caption, note, footer) in enumerate(
+        zip(timelines, lines, _each(notes, timelines), _each(footers, timelines), strict=True)
     ):
         y = sheet.caption(timeline, caption, note, y)
         if index == 0:
@@ -189,7 +191,7 @@ def scene(
         below = sheet.rows(timeline, index, y, until)
         if cursor is not None:
             sheet.cursor(cursor, index, y, below - GAP)
-        y = below
+        y = sheet.footer(footer, below)
     y = sheet.legend(timelines, y) if legend else y
     title = " | ".join(devices_line(timeline, sheet.lang) for timeline in timelines)
     return Scene(width, y, sheet.lang, title, sheet.items, places)
@@ -244,6 +246,11 @@ def drawn(layout: Callable[P, Scene]) -> Callable[[Callable[[Scene], T]], Callab
 @drawn(scene)
 def paint(scene: Scene) -> Image.Image:
     """Paint timelines one under the other on one time axis, each under the line that says where it comes from."""
+    return painted(scene)
+
+
+def painted(scene: Scene) -> Image.Image:
+    """A scene as a picture."""
     pixels = np.full((scene.height, scene.width, 3), PAPER, dtype=np.uint8)
     for item in scene.items:
         if isinstance(item, Box):
@@ -467,6 +474,13 @@ class _Sheet:
         x = MARGIN + self.text(line, MARGIN, middle, room=end - MARGIN) + 14
         if on:
             self.text(on, x, middle + 1, SMALL, MUTED, room=end - x)
+        return y + LINE
+
+    def footer(self, footer: str, y: int) -> int:
+        """The line under a grid."""
+        if not footer:
+            return y
+        self.text(footer, self.left, y + LINE // 2 - 2, SMALL, MUTED, room=self.width - self.left - MARGIN)
         return y + LINE
 
     def axis(self, y: int) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pipekit.errors import MESSAGES, PipekitError
 from pipekit.plan import Op, Timeline
+from pipekit.show import comparison_words
 
 LANGUAGES = ("zh", "en")
 VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
@@ -159,6 +160,13 @@ DEVICE_WORDS_ZH = (
     (r", ([\d.]+) ms overhead an op", r"，每格活多花 \1 毫秒"),
     (r", ([\d.]+) ms a hop", r"，传一次 \1 毫秒"),
     (r", links ([\d.e+]+) MB/s", r"，每秒传 \1 MB"),
+    (r"([\d.]+) ms a slot", r"1 格 \1 毫秒"),
+    (r", ([\d.]+) slots overhead an op", r"，每格活多花 \1 格"),
+    (r", ([\d.]+) slots a hop", r"，传一次 \1 格"),
+    (
+        r", part (\d+) of the model ([\d.]+) x slower",
+        lambda m: f"，模型的第 {number(int(m[1]))} 段要用 {m[2]} 倍的时间",
+    ),
     (r"(\d+) predicted devices?", r"\1 块显卡"),
     (r"(\d+) CPU threads?, real time", r"\1 个 CPU 线程，真实计时"),
     (
@@ -999,6 +1007,9 @@ WORDS_ENGINEER: dict[
     "idle_done_forward": ("前向都已完成", "all its forwards are done"),
     "guess_percent_said": ("气泡占比{words}", "bubble: {words}"),
 }
+
+WORDS |= comparison_words.WORDS
+WORDS_ENGINEER |= comparison_words.ENGINEER
 
 ERRORS_ZH: dict[str, str] = {
     # -- schedules

@@ -1,0 +1,1 @@
+"""The comparison panel: schedules side by side, predicted and measured, at the same total work."""
