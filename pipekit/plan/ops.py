@@ -39,6 +39,7 @@ _OP = re.compile(r"([0-9]{1,12})([FBIWR])([0-9]{1,12})")
 _KIND_BITS = 3
 _MICRO_BATCH_BITS = 20
 MAX_MICRO_BATCHES = MAX_STAGES = 1 << _MICRO_BATCH_BITS
+NEXT_STAGE = 1 << (_KIND_BITS + _MICRO_BATCH_BITS)  # a packed op plus this: the same op of the stage behind
 
 
 @dataclass(frozen=True, slots=True, order=True)

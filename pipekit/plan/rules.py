@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipekit.plan.ops import B, Codes, F, I, Op, R, W, pack, unpack
+from pipekit.plan.ops import NEXT_STAGE, B, Codes, F, I, Op, R, unpack
 from pipekit.plan.schedule import Schedule
 
 NOTHING = -1
+_OWN = np.array([F, F, F, I, F])  # by kind code F B I W R: what the own stage must have done before
 
 
 def needs_codes(codes: Codes, schedule: Schedule) -> Codes:
@@ -30,19 +31,23 @@ def needs_codes(codes: Codes, schedule: Schedule) -> Codes:
         it waits for nothing.
     """
     kind, stage, micro_batch = unpack(codes)
-    device_of = schedule.device_of
-    recomputed = device_of[R, stage, micro_batch] >= 0
     goes_back = (kind == B) | (kind == I)
+    own = _OWN[kind]
+    if R in schedule.kinds:
+        recomputed = schedule.device_of[R, stage, micro_batch] >= 0
+        own = np.where(goes_back & recomputed, R, own)
+    here = codes - kind  # the same stage and micro-batch, kind code 0
 
-    needed = np.full((len(codes), 2), NOTHING, dtype=np.int64)
-    own = np.select([kind == R, goes_back, kind == W], [F, np.where(recomputed, R, F), I], default=F)
-    before = stage - (kind == F)
-    needed[:, 0] = np.where(before >= 0, pack(own, np.maximum(before, 0), micro_batch), NOTHING)
+    needed = np.empty((len(codes), 2), dtype=np.int64, order="F")
+    # before the first stage there is nothing, and that is a negative number
+    needed[:, 0] = np.maximum(np.where(kind == F, here - NEXT_STAGE + F, here + own), NOTHING)
 
-    behind = np.minimum(stage + 1, schedule.num_stages - 1)
-    gradient = pack(np.where(device_of[I, behind, micro_batch] >= 0, I, B), behind, micro_batch)
+    half: Codes = np.full(len(codes), B)
+    if I in schedule.kinds:
+        behind = np.minimum(stage + 1, schedule.num_stages - 1)
+        half = np.where(schedule.device_of[I, behind, micro_batch] >= 0, I, B)
     waits = goes_back | ((kind == R) & (schedule.recompute == "late"))
-    needed[:, 1] = np.where(waits & (stage + 1 < schedule.num_stages), gradient, NOTHING)
+    needed[:, 1] = np.where(waits & (stage + 1 < schedule.num_stages), here + NEXT_STAGE + half, NOTHING)
     return needed
 
 

@@ -6,13 +6,16 @@ import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pipekit.errors import ScheduleError
 from pipekit.plan.ops import KINDS, Codes, Lane, Op, pack, unpack
+
+if TYPE_CHECKING:
+    from pipekit.plan.waits import Waits
 
 CHECKPOINTS = ("never", "except_last", "always")
 RECOMPUTES = ("late", "early")  # late: R waits for the gradient its B needs; early: only for its own F
@@ -143,25 +146,34 @@ class Schedule:
         halves = [device for home in self.homes for device in home * (2 // len(home))]
         return int(-(-np.bincount(halves).max() // 2))
 
+    def slots(self, codes: Codes) -> Codes:
+        """Where packed ops stand in a flattened (5, S, M) table."""
+        kind, stage, micro_batch = unpack(codes)
+        return (kind * self.num_stages + stage) * self.num_micro_batches + micro_batch
+
     @cached_property
     def device_of(self) -> npt.NDArray[np.int32]:
         """(5, S, M): which device runs the op of that kind code, stage and micro-batch; -1 where there is none."""
         table = np.full((len(KINDS), self.num_stages, self.num_micro_batches), -1, dtype=np.int32)
         for device, lane in enumerate(self.lanes):
-            table[unpack(lane.codes)] = device
+            table.reshape(-1)[self.slots(lane.codes)] = device
         return table
+
+    @cached_property
+    def kinds(self) -> frozenset[int]:
+        """The kind codes that occur."""
+        return frozenset(np.flatnonzero(sum(np.bincount(lane.codes & 7, minlength=8) for lane in self.lanes)))
+
+    @cached_property
+    def waits(self) -> Waits:
+        """Who waits for whom, found once; raises `ScheduleError` where the schedule cannot run."""
+        from pipekit.plan.waits import find_waits  # it asks the law, which knows schedules: above this file
+
+        return find_waits(self)
 
     def has(self, kind: int, stage: int, micro_batch: int) -> bool:
         """Whether a lane runs that op; `kind` is a kind code."""
         return bool(self.device_of[kind, stage, micro_batch] >= 0)
-
-    @cached_property
-    def matrix(self) -> Codes:
-        """(K, longest lane): the packed ops, filled up with -1."""
-        table = np.full((self.num_devices, max(map(len, self.lanes))), -1, dtype=np.int64)
-        for device, lane in enumerate(self.lanes):
-            table[device, : len(lane)] = lane.codes
-        return table
 
 
 def _home(stage: int, given: Any) -> Home:
