@@ -23,6 +23,7 @@ from pipekit.learn.models import convnet, mlp
 from pipekit.show import LANGUAGES, say, sentence
 
 MODELS: dict[str, Callable[[], nn.Sequential]] = {"mlp": mlp, "convnet": convnet}
+SCHEDULES = ("naive", "gpipe", "1f1b")  # one stage a device
 NOT_READY, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # exit codes, as shells have them
 MOST_STEPS = 1000  # measured steps of one command
 MOST_SECONDS = 60.0  # of a mini-batch forward; a class waits for tens of them
@@ -96,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     one.add_argument("--checkpoint", choices=plan.CHECKPOINTS, default="never", help="what is recomputed")
     one.add_argument("--recompute", choices=plan.RECOMPUTES, default="late", help="when (default late)")
-    one.add_argument("--schedule", choices=["naive", *plan.SCHEDULES], default="gpipe")
+    one.add_argument("--schedule", choices=SCHEDULES, default="gpipe")
     one.add_argument("--model", choices=MODELS, default="mlp", help="8 equal blocks (default mlp)")
     one.add_argument(
         "--batch", type=int, default=64, metavar="N", help="samples of the mini-batch (default 64)"

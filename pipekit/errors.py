@@ -29,11 +29,18 @@ MESSAGES: dict[str, str] = {
     "num_devices": "a pipeline needs at least 1 device, not {asked}; choose K >= 1",
     "num_stages": "a schedule needs at least 1 stage, not {asked}; choose K >= 1",
     "num_micro_batches": "a mini-batch is cut into at least 1 micro-batch, not {asked}; choose M >= 1",
+    "num_chunks": "a device holds at least 1 model chunk, not {asked}; choose v >= 1",
     "too_many": "{name} can be at most {most}, not {asked}; choose less",
     "whole_number": "{name} must be a whole number, not {asked!r}",
     "policy": "unknown checkpoint policy {asked!r}; choose one of: {known}",
     "recompute": "unknown recompute time {asked!r}; choose one of: {known}",
     "schedule_name": "unknown schedule {asked!r}; choose one of: {known}",
+    "no_policy": 'the schedule {name} has no recompute (asked: checkpoint={asked!r}); leave it at "never", or choose one of: {known}',
+    "interleaved_rounds": "interleaved 1F1B takes the {num_micro_batches} micro-batches in {num_rounds} equal rounds of at least K = {num_devices}, which {num_micro_batches} does not divide into; choose M = {fewer} or {more}",
+    "even_devices": "{name} feeds both ends, so every device has a partner opposite: K must be even, not {asked}; choose K = {more}",
+    "few_micro_batches": "{name} needs at least 2 K = {least} micro-batches to fill K = {num_devices} devices from both sides, not {asked}; choose M >= {least}",
+    "even_micro_batches": "{name} sends half of the micro-batches each way: M must be even, not {asked}; choose M = {more}",
+    "chimera_units": "Chimera works in units of K = {num_devices} micro-batches, which {num_micro_batches} is not a multiple of; choose M = {fewer} or {more}, or at most {num_devices}",
     "op_text": "cannot read {text!r} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W R)",
     "op_range": "{op} is out of range: stages and micro-batches go from 0 to {last}",
     "empty_schedule": "a schedule needs at least one op; it has {num_devices} lanes and none holds an op",
@@ -47,6 +54,7 @@ MESSAGES: dict[str, str] = {
     "placement_homes": "the placement names {given} devices for stage {stage}; name one, or two for a stage that is there twice",
     "split_pair": "{earlier_op} runs on device {first}, but {op} on device {device}; one stage's ops on one micro-batch run on one device, which keeps what they need",
     "deadlock_cycle": "deadlock: {chain}",
+    "memory_limit": "a memory limit of {asked} is too small: a device keeps at least 1 (stage, micro-batch) pair while it goes forward and back; choose memory_limit >= 1",
     # -- exchange with PyTorch
     "torch_recompute": "PyTorch's schedule CSV has no recomputation, but this schedule has {op}; build it with checkpoint='never', and wrap the stage's layers in torch.utils.checkpoint there",
     "torch_replicas": "PyTorch's schedule CSV has one rank a stage, but stage {stage} is there twice, on devices {first} and {second}; of the bidirectional schedules, dualpipe_v can be written: it needs no second copy",
@@ -58,6 +66,16 @@ MESSAGES: dict[str, str] = {
     "torch_repeated": "row {row}, cell {cell}: {op} stands already in row {earlier_row}, cell {earlier_cell}; every op runs once: keep one of them",
     "torch_two_ranks": "row {row}, cell {cell}: {op} puts stage {stage} on a second rank, but row {earlier_row}, cell {earlier_cell} has it already; a stage has one rank: move {op} to row {earlier_row}",
     "torch_forward": "row {row}, cell {cell}: {op} needs {earlier_op}, which no row runs; if this is PyTorch's own 1F1B, its last rank counts forwards from 1: use plan.one_f_one_b instead",
+    # -- the design board
+    "board_needs": "{op} needs {earlier_op}, which ends at tick {end}; put it at tick {tick} or later",
+    "board_needed": "{op} needs {earlier_op}, which would end at tick {end}; move {op} to tick {tick} or later first",
+    "board_needs_missing": "{op} needs {earlier_op}, which is not on the board; put that there first",
+    "board_taken": "{op} finds tick {tick} taken by {earlier_op}; choose a free tick, or move that first",
+    "board_stays": "{op} needs {earlier_op}, so it has to stay; take {op} off first",
+    "board_absent": "{op} is not on the board, so it can't be taken off",
+    "board_micro_batch": "{op} names micro-batch {micro_batch}, but the board has only {num_micro_batches} of them; choose a larger M",
+    "board_placement": "the board has one stage a device, but the schedule has {num_stages} stages on {num_devices} devices; build that one as text",
+    "board_incomplete": "{count} ops are missing, the first is {op}; put them on the board, then it can train",
     # -- costs, timelines
     "costs_length": "{name} lists {given} numbers, but the schedule has {num_stages} stages; give one number, or one a stage",
     "costs_number": "{name} is one number for all stages, not {asked}; per stage, list forward, backward or recompute",
@@ -121,7 +139,6 @@ MESSAGES: dict[str, str] = {
     "busy_model": "another pipeline is in the middle of a step with the same parameters; wait for it",
     "forked": "this pipeline's workers live in another process; make a new one with run.Pipeline(stages, devices) after the fork",
     "no_grad": "a training step needs gradients, but it was called under {mode}; leave that block first",
-    "ops_unsupported": "the engine does not run {kind} ops yet ({op}); use full backwards (B)",
     # -- batches
     "batch_small": "cannot cut {num_samples} samples into {num_micro_batches} micro-batches; choose M <= {num_samples}",
     "batch_digits": "cannot take {asked} of {found} digits; choose a batch from 1 to {found}",
@@ -164,6 +181,12 @@ MESSAGES: dict[str, str] = {
     "stage_draws_back": "{op}: stage {stage} draws random numbers in its backward, which can't be those of its forward; use the schedule's checkpoint= instead of torch.utils.checkpoint",
     "stage_timeout": "{op} did not finish within {seconds:g} s (stage {stage}, device {device}); the pipeline is broken",
     "cancelled": "the step was cancelled; gradients and buffers are as before",
+    # -- backwards that are not split in two, or not wholly; a result's `whole_backwards` says them, nothing is raised
+    "halves_reused": "stage {stage}: {num_early} of {num_weights} parameters get their gradients at I, not at W: they are used again further down ({name}), where a W of their own would count them twice",
+    "halves_function": "stage {stage}: {num_early} of {num_weights} parameters get their gradients at I, not at W: {name} is a function of your own, and nobody promises that its backward can run twice",
+    "halves_checkpoint": "stage {stage}: {num_early} of {num_weights} parameters get their gradients at I, not at W: {name} stands in a torch.utils.checkpoint, which would compute again at W; use the schedule's checkpoint= instead",
+    "halves_reentrant": "stage {stage}: its whole backward runs at I and nothing at W: {name} runs a backward of its own, which can't be asked for one half; use the schedule's checkpoint= instead of torch.utils.checkpoint",
+    "halves_fused": "stage {stage}: {num_early} of {num_weights} parameters get their gradients at I, not at W: the kernel behind {name} computes both halves in one",
 }
 
 

@@ -1,4 +1,4 @@
-"""Numbers read off a timeline, predicted or measured alike. Each says which denominator it has."""
+"""Numbers read off a timeline, predicted or measured alike, each with its denominator; and off a schedule: messages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pipekit.errors import CostsError
 from pipekit.plan.ops import B, F, R, W
+from pipekit.plan.schedule import Schedule
 from pipekit.plan.timeline import Timeline
 
 
@@ -54,6 +55,38 @@ def bubble_overhead(timeline: Timeline) -> float:
     if not busy > 0:
         raise CostsError("empty_timeline")
     return _device_time(timeline) / busy - 1.0
+
+
+def span_bubble(timeline: Timeline) -> float:
+    """The most that a device idles between its first start and its last end, in the timeline's unit.
+
+    This is what "zero bubble" is said of (Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 5.3): it counts
+    as if every device took its optimizer step alone. `bubble_fraction` counts until all devices are done.
+
+    >>> from pipekit.plan import Costs, simulate, zb_h1, zb_h2
+    >>> [span_bubble(simulate(build(4, 8), Costs(forward=1, backward=2))) for build in (zb_h1, zb_h2)]
+    [3.0, 0.0]
+    """
+    if not len(timeline.spans):
+        raise CostsError("empty_timeline")
+    spans, first, last = timeline.spans, np.full(timeline.num_devices, np.inf), np.zeros(timeline.num_devices)
+    np.minimum.at(first, spans.devices, spans.starts)
+    np.maximum.at(last, spans.devices, spans.ends)
+    worked = np.isfinite(first)  # a device without a span has none to idle in
+    return float((last - first - busy_time(timeline))[worked].max())
+
+
+def messages(schedule: Schedule) -> int:
+    """How many tensors cross from one device to another in a step, activations and gradients together.
+
+    2M(K-1) for one stage a device; a boundary between two stages of one device costs nothing.
+
+    >>> from pipekit.plan import one_f_one_b, zb_v
+    >>> messages(one_f_one_b(4, 8)), messages(zb_v(4, 8))
+    (48, 96)
+    """
+    homes = schedule.device_of.max(axis=0)  # (S, M): all ops of a stage on a micro-batch are on one device
+    return 2 * int((homes[1:] != homes[:-1]).sum())
 
 
 def busy_devices(timeline: Timeline) -> float:

@@ -1,16 +1,16 @@
-"""Schedules by name: one plain function each, K and M go in and are checked here."""
+"""Schedules with one stage a device, one plain function each; and what all builders share: checked numbers, policies."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pipekit.errors import ScheduleError
-from pipekit.plan.ops import MAX_MICRO_BATCHES, B, F, R
-from pipekit.plan.schedule import CHECKPOINTS, RECOMPUTES, Schedule, lane_of
+from pipekit.plan.ops import MAX_MICRO_BATCHES, B, Codes, F, Lane, R, pack, unpack
+from pipekit.plan.schedule import CHECKPOINTS, RECOMPUTES, Schedule
 
 
 def count(name: str, asked: Any) -> int:
@@ -28,8 +28,8 @@ def count(name: str, asked: Any) -> int:
     return number
 
 
-def _recomputed(num_micro_batches: int, checkpoint: str, recompute: str) -> np.ndarray:
-    """(M,) bool: which micro-batches are recomputed under this policy."""
+def recomputed(num_micro_batches: int, checkpoint: str, recompute: str) -> npt.NDArray[np.bool_]:
+    """(M,): which micro-batches are recomputed under this policy; unknown words are refused with the known ones."""
     if checkpoint not in CHECKPOINTS:
         raise ScheduleError("policy", asked=checkpoint, known=", ".join(CHECKPOINTS))
     if recompute not in RECOMPUTES:
@@ -40,19 +40,18 @@ def _recomputed(num_micro_batches: int, checkpoint: str, recompute: str) -> np.n
     return again
 
 
-def _with_recompute(
-    kinds: np.ndarray, micro_batches: np.ndarray, again: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Put an R right before each B whose micro-batch is recomputed."""
-    before = np.flatnonzero((kinds == B) & again[micro_batches])
-    return np.insert(kinds, before, R), np.insert(micro_batches, before, micro_batches[before])
+def with_recompute(codes: Codes, again: npt.NDArray[np.bool_]) -> Lane:
+    """A lane of packed ops, with an R right before each B whose micro-batch is recomputed."""
+    kind, stage, micro_batch = unpack(codes)
+    before = np.flatnonzero((kind == B) & again[micro_batch])
+    return Lane(np.insert(codes, before, pack(R, stage[before], micro_batch[before])))
 
 
-def _one_stage_a_device(orders: list[tuple[np.ndarray, np.ndarray]], recompute: str, name: str) -> Schedule:
-    lanes = [
-        lane_of(kinds, stage, micro_batches).codes for stage, (kinds, micro_batches) in enumerate(orders)
-    ]
-    return Schedule(lanes, range(len(lanes)), recompute, name)
+def in_turn(forwards: Codes, backwards: Codes, warm_up: int) -> Codes:
+    """One lane's packed ops: `warm_up` forwards, then one forward and one backward in turn, then what is left."""
+    steady = len(forwards) - warm_up
+    pairs = np.stack([forwards[warm_up:], backwards[:steady]], axis=1).ravel()
+    return np.concatenate([forwards[:warm_up], pairs, backwards[steady:]])
 
 
 def gpipe(
@@ -70,10 +69,11 @@ def gpipe(
     0F0 0F1 0B1 0R0 0B0 | 1F0 1F1 1B1 1R0 1B0
     """
     stages, m = count("num_stages", num_stages), count("num_micro_batches", num_micro_batches)
+    again = recomputed(m, checkpoint, recompute)
     kinds = np.repeat([F, B], m)
     micro_batches = np.concatenate([np.arange(m), np.arange(m)[::-1]])
-    order = _with_recompute(kinds, micro_batches, _recomputed(m, checkpoint, recompute))
-    return _one_stage_a_device([order] * stages, recompute, "gpipe")
+    lanes = [with_recompute(pack(kinds, stage, micro_batches), again) for stage in range(stages)]
+    return Schedule(lanes, range(stages), recompute, "gpipe")
 
 
 def naive(num_stages: int) -> Schedule:
@@ -93,29 +93,10 @@ def one_f_one_b(
     0F0 0F1 0B0 0F2 0B1 0B2 | 1F0 1B0 1F1 1B1 1F2 1B2
     """
     stages, m = count("num_stages", num_stages), count("num_micro_batches", num_micro_batches)
-    again = _recomputed(m, checkpoint, recompute)
-    orders = []
+    again = recomputed(m, checkpoint, recompute)
+    lanes = []
     for stage in range(stages):
-        warm_up = min(m, stages - 1 - stage)
-        steady = np.arange(m - warm_up)
-        kinds = np.concatenate([np.full(warm_up, F), np.tile([F, B], len(steady)), np.full(warm_up, B)])
-        pairs = np.stack([steady + warm_up, steady], axis=1).ravel()
-        micro_batches = np.concatenate([np.arange(warm_up), pairs, np.arange(m - warm_up, m)])
-        orders.append(_with_recompute(kinds, micro_batches, again))
-    return _one_stage_a_device(orders, recompute, "1f1b")
-
-
-SCHEDULES: dict[str, Callable[..., Schedule]] = {"gpipe": gpipe, "1f1b": one_f_one_b}
-
-
-def by_name(
-    name: str, num_stages: int, num_micro_batches: int, checkpoint: str = "never", recompute: str = "late"
-) -> Schedule:
-    """The schedule called `name` (a key of `SCHEDULES`, or `naive`, which takes one micro-batch whatever M is)."""
-    if name == "naive":
-        count("num_micro_batches", num_micro_batches)
-        schedule = gpipe(num_stages, 1, checkpoint, recompute)
-        return Schedule(schedule.lanes, schedule.placement, recompute, name)
-    if name not in SCHEDULES:
-        raise ScheduleError("schedule_name", asked=name, known=", ".join(["naive", *SCHEDULES]))
-    return SCHEDULES[name](num_stages, num_micro_batches, checkpoint, recompute)
+        forwards, backwards = (pack(kind, stage, np.arange(m)) for kind in (F, B))
+        codes = in_turn(forwards, backwards, warm_up=min(m, stages - 1 - stage))
+        lanes.append(with_recompute(codes, again))
+    return Schedule(lanes, range(stages), recompute, "1f1b")

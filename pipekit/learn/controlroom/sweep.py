@@ -29,6 +29,7 @@ from pipekit.show.fonts import drawn_language
 
 ASK_OVER = 30  # seconds: what takes longer is started by a second press
 FILE = "pipekit-sweep"
+SCHEDULES = ("gpipe", "1f1b")  # one stage a device, as in the control room
 LISTS = ("stages", "micro_batches", "policies", "schedules", "overhead_ms", "latency_ms", "again")
 
 
@@ -184,7 +185,7 @@ class SweepPanel(show.Panel):
         self.policies_label, self.schedules_label = ipywidgets.HTML(), ipywidgets.HTML()
         box = functools.partial(ipywidgets.Checkbox, indent=False, layout={"width": "auto"})
         self.policy_boxes = {name: box() for name in plan.CHECKPOINTS}
-        self.schedule_boxes = {name: box() for name in plan.SCHEDULES}
+        self.schedule_boxes = {name: box() for name in SCHEDULES}
         self.again_box = box()
         auto = {"width": "auto", "flex": "0 0 auto"}
         self.start_button, self.pause_button, self.cancel_button, self.csv_button, self.png_button = (
