@@ -29,7 +29,7 @@ LIBRARIES = {  # what a floor may import besides pipekit and the standard librar
     "run": {"numpy", "torch"},
     "show": DRAWING,
     "sweep": {"numpy"},
-    "learn": DRAWING | {"torch"},
+    "learn": DRAWING | {"torch", "anywidget"},
     "doctor": {"torch", "psutil"},
     "cli": {"numpy", "torch"},
     "__main__": set(),

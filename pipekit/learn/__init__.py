@@ -1,12 +1,16 @@
 """Learn it: real data, small real models, and the control room that predicts, trains and measures."""
 
+from pipekit.learn.comparison import ComparisonPanel
 from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
+from pipekit.learn.designboard import DesignBoard
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.models import accuracy, convnet, mlp, train
 
 __all__ = [
+    "ComparisonPanel",
     "ControlRoom",
+    "DesignBoard",
     "Digits",
     "Experiment",
     "Outcome",

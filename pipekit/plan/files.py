@@ -97,7 +97,7 @@ def read_timeline(path: str | os.PathLike[str]) -> Timeline:
             that runs twice, or two at once on a device; names the place.
     """
     path = Path(path)
-    text = _read_text(path)
+    text = read_text(path)
     if text.lstrip().startswith(("{", "[")):
         return from_json(text, path.name)
     return from_csv(text, path.name)
@@ -311,8 +311,8 @@ def _refuse_irregular(place: Path, path: Path) -> None:
         raise FileError("file_irregular", path=path)
 
 
-def _read_text(path: Path) -> str:
-    """A file's text, not longer than a timeline can be."""
+def read_text(path: Path) -> str:
+    """A file's text, not longer than a timeline can be; `FileError` where it can't be had."""
     try:
         if path.is_dir():
             raise FileError("file_folder", path=path)
@@ -325,6 +325,11 @@ def _read_text(path: Path) -> str:
         raise FileError("file_refused", path=path, cause=error.strerror or error) from error
     if len(content) > MOST_BYTES:
         raise FileError("file_large", path=path, most_mb=MOST_BYTES >> 20)
+    return decoded(content, path)
+
+
+def decoded(content: bytes, path: str | os.PathLike[str]) -> str:
+    """A file's bytes as text; `FileError` where they are not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -138,6 +138,11 @@ def evidence(
     return Said(" · ".join(parts), "warn" if overruns or shared or late else "plain")
 
 
+def same(outcome: Outcome, lang: str, view: str = "class") -> Said:
+    """The third sentence alone: whether the gradients are the uncut model's, which every run compares."""
+    return _the_same(outcome, _Speech(lang, view, None))
+
+
 # -- 1: how long
 
 

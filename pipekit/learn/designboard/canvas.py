@@ -1,0 +1,19 @@
+"""The board in a page: an anywidget that draws a scene and says what a hand did. It knows no rule and no number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+HERE = Path(__file__).parent
+
+
+class Canvas(anywidget.AnyWidget):
+    """Draws `scene` (see `scene.scene`) and `ran` (`scene.ran`); `on_msg` brings `{"do": ..., ...}`."""
+
+    _esm = (HERE / "canvas.js").read_text(encoding="utf-8")
+    _css = (HERE / "canvas.css").read_text(encoding="utf-8")
+    scene = traitlets.Dict().tag(sync=True)
+    ran = traitlets.Dict().tag(sync=True)
