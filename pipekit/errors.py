@@ -42,6 +42,7 @@ MESSAGES: dict[str, str] = {
     "even_micro_batches": "{name} sends half of the micro-batches each way: M must be even, not {asked}; choose M = {more}",
     "chimera_units": "Chimera works in units of K = {num_devices} micro-batches, which {num_micro_batches} is not a multiple of; choose M = {fewer} or {more}, or at most {num_devices}",
     "op_text": "cannot read {text!r} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W R)",
+    "schedule_text": "device {device}, word {place}: cannot read {asked} as an op; write stage, kind and micro-batch like 2F0 (kinds: F B I W R), a space between ops, a | between devices",
     "op_range": "{op} is out of range: stages and micro-batches go from 0 to {last}",
     "empty_schedule": "a schedule needs at least one op; it has {num_devices} lanes and none holds an op",
     "missing_op": "{op} is missing: no lane runs it",

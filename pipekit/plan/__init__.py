@@ -31,6 +31,7 @@ from pipekit.plan.memory import (
 )
 from pipekit.plan.ops import Kind, Lane, Op
 from pipekit.plan.picture import cells, column_time, picture
+from pipekit.plan.recognise import recognise
 from pipekit.plan.rules import needs
 from pipekit.plan.schedule import CHECKPOINTS, RECOMPUTES, Schedule
 from pipekit.plan.schedules import gpipe, naive, one_f_one_b
@@ -87,6 +88,7 @@ __all__ = [
     "picture",
     "predict_memory",
     "read_timeline",
+    "recognise",
     "shares",
     "simulate",
     "span_bubble",

@@ -6,7 +6,9 @@ import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -80,13 +82,20 @@ class Schedule:
     ) -> Schedule:
         """Read what `str(schedule)` wrote: lanes divided by `|`, perhaps after the word `early`.
 
+        Raises:
+            ScheduleError: a word that is no op; names its device (from 0) and its place there (from 1).
+
         >>> Schedule.from_text("early 0F0 0R0 0B0").recompute
         'early'
         """
-        words = text.split()
-        early = bool(words) and words[0] == "early"
-        body = text.strip().removeprefix("early") if early else text
-        return cls(body.split("|"), placement, "early" if early else "late", name)
+        plain = normalize("NFKC", text).strip()  # a Chinese keyboard's wide letters and bars
+        early = plain.split()[:1] == ["early"]
+        lanes = (plain.removeprefix("early") if early else plain).split("|")
+        ops = [
+            [_op(device, place, word) for place, word in enumerate(lane.split(), start=1)]
+            for device, lane in enumerate(lanes)
+        ]
+        return cls(ops, placement, "early" if early else "late", name)
 
     def __str__(self) -> str:
         return ("early " if self.recompute == "early" else "") + " | ".join(map(str, self.lanes))
@@ -174,6 +183,14 @@ class Schedule:
     def has(self, kind: int, stage: int, micro_batch: int) -> bool:
         """Whether a lane runs that op; `kind` is a kind code."""
         return bool(self.device_of[kind, stage, micro_batch] >= 0)
+
+
+def _op(device: int, place: int, word: str) -> Op:
+    """The op that a word names, if its numbers fit."""
+    try:
+        return Op.from_code(Op.parse(word).code)
+    except ScheduleError:
+        raise ScheduleError("schedule_text", device=device, place=place, asked=shortened(word)) from None
 
 
 def _home(stage: int, given: Any) -> Home:

@@ -1146,6 +1146,7 @@ ERRORS_ZH: dict[str, str] = {
     "even_micro_batches": "{name} 两个方向各走一半小份：M 必须是双数，不能是 {asked}；请选 M = {more}",
     "chimera_units": "Chimera 一组是 K = {num_devices} 小份，{num_micro_batches} 不是它的倍数；请选 M = {fewer} 或 {more}，或者不超过 {num_devices}",
     "op_text": "看不懂 {text!r}；请按“段、种类、小份”的顺序写，例如 2F0（种类：F B I W R）",
+    "schedule_text": "显卡 {device} 那一行第 {place} 个词：看不懂 {asked}；请按“段、种类、小份”的顺序写，例如 2F0（种类：F B I W R），两格活之间空一格，两块显卡之间写 |",
     "op_range": "{op} 超出范围：段和小份的编号只能从 0 到 {last}",
     "empty_schedule": "排法里至少要有一格活；现在有 {num_devices} 行，全是空的",
     "missing_op": "少了 {op}：哪一行都没有它；请补上",
