@@ -31,7 +31,7 @@ def towers():
     """Name -> (model, batch of 10 samples)."""
     torch.manual_seed(0)
     return {
-        "mlp": (mlp(4, 32), torch.randn(10, 32)),
+        "mlp": (mlp(4, 64), torch.randn(10, 64)),
         "conv with BatchNorm": (convnet(4, 4), torch.randn(10, 4, 12, 12)),
         "transformer": (
             nn.Sequential(*(nn.TransformerEncoderLayer(16, 2, 32, 0.1, batch_first=True) for _ in range(4))),

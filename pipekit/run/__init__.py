@@ -9,6 +9,7 @@ from pipekit.run.cores import available_memory, usable_cores  # noqa: E402
 from pipekit.run.devices import CpuThreads, Cuda, Devices, StandIns, auto, cpu, cuda, stand_ins  # noqa: E402
 from pipekit.run.engine import Pipeline  # noqa: E402
 from pipekit.run.fit import History, fit  # noqa: E402
+from pipekit.run.halves import WholeBackward  # noqa: E402
 from pipekit.run.inspect import inspect  # noqa: E402
 from pipekit.run.measure import Measurement, measure  # noqa: E402
 from pipekit.run.microbatch import Whole, sizes_of, whole  # noqa: E402
@@ -29,6 +30,7 @@ __all__ = [
     "StandIns",
     "StepResult",
     "Whole",
+    "WholeBackward",
     "auto",
     "available_memory",
     "cpu",

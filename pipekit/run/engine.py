@@ -29,7 +29,7 @@ from pipekit.run.devices import Cuda, Devices, StandIns
 from pipekit.run.inspect import inspect
 from pipekit.run.interrupts import InterruptGuard
 from pipekit.run.inventory import Inventory
-from pipekit.run.job import Job, MakePace, OnSpan
+from pipekit.run.job import Job, LaneLog, MakePace, OnSpan
 from pipekit.run.keyed import draw_key
 from pipekit.run.lanes import Lanes, lanes_of
 from pipekit.run.ledger import Ledger
@@ -82,7 +82,7 @@ class Pipeline:
         self._place_weights()
         self._traits: dict[Any, Traits] = {}
         self._shapes: dict[Any, ModelShape | None] = {}
-        self._kept_bytes: dict[Any, list[list[int]]] = {}
+        self._known_logs: dict[Any, list[LaneLog]] = {}
         self._inventory: Inventory | None = None
         self._job: Job | None = None
         self._cancel_asked = False  # while a step is prepared there is no job to cancel yet
@@ -231,8 +231,8 @@ class Pipeline:
             if not torch.equal(mark, torch.default_generator.get_state()):
                 self._traits.clear()  # a stage that never drew may have begun to: look at all of them again
             result = read_result(job, schedule, pieces, self.devices, inventory)
-            if signature not in self._kept_bytes:
-                self._kept_bytes[signature] = [log.kept_bytes for log in job.logs]
+            if signature not in self._known_logs:
+                self._known_logs[signature] = job.logs
             job.drop_graphs()
             if guard.hit:
                 raise Cancelled("cancelled")
@@ -341,7 +341,7 @@ class Pipeline:
         if signature not in self._shapes:
             if len(self._shapes) > 256:
                 self._shapes.clear()
-                self._kept_bytes.clear()
+                self._known_logs.clear()
             self._shapes[signature] = None
             clock_asks = isinstance(self.devices, StandIns) and self.devices.needs_shape
             if clock_asks or may_be_large(
@@ -362,7 +362,7 @@ class Pipeline:
         self, signature: Any, schedule: Schedule, pieces: Pieces, shape: ModelShape | None
     ) -> None:
         """Refuse, before it starts, what would be killed half-way."""
-        if shape is None or signature in self._kept_bytes:
+        if shape is None or signature in self._known_logs:
             return
         peaks = peak_activations(schedule, shape, pieces.sizes)
         gradients = [0.0] * self.num_devices
@@ -388,7 +388,7 @@ class Pipeline:
         costs: Costs | None,
         on_span: OnSpan | None,
     ) -> Job:
-        known = self._kept_bytes.get(signature)
+        known = self._known_logs.get(signature)
         key = draw_key()
         runs = []
         for index, stage in enumerate(self.stages):

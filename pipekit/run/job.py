@@ -8,14 +8,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from pipekit.errors import Cancelled, PipekitError, StageError
 from pipekit.plan import Op, Span
-from pipekit.plan.ops import F, R
+from pipekit.plan.ops import F, I, R, W
 from pipekit.run.budget import Projection
 from pipekit.run.channels import Inbox, Message, Stopped
 from pipekit.run.lanes import Lanes, Task
@@ -30,10 +30,12 @@ MakePace = Callable[[int, float], WallPace]  # from a device and when the step b
 
 @dataclass(slots=True)
 class LaneLog:
-    """What a worker wrote down on its lane: kept bytes of its stages, and waiting bytes, at each op's end."""
+    """What a worker wrote down on its lane at each op's end: bytes that its stages keep, that wait to be used, and
+    of gradients that wait for a W."""
 
-    kept_bytes: list[int]
-    waiting_bytes: list[int]
+    kept_bytes: list[int] = field(default_factory=list)
+    waiting_bytes: list[int] = field(default_factory=list)
+    pending_bytes: list[int] = field(default_factory=list)
 
 
 class Job:
@@ -41,8 +43,8 @@ class Job:
 
     Args:
         lanes: the schedule, ready. stage_runs: one a stage. pieces: stage 0's inputs, one a micro-batch.
-        paces: a lane's clock, made in its worker. known_bytes: kept bytes at each op's end of each lane, from an
-            earlier step of the same kind, or None: then they are counted, and `projection` watches them.
+        paces: a lane's clock, made in its worker. known_logs: kept and pending bytes at each op's end of each lane,
+            from an earlier step of the same kind, or None: then they are counted, and `projection` watches them.
     """
 
     def __init__(
@@ -51,17 +53,17 @@ class Job:
         stage_runs: list[StageRun],
         pieces: list[Parcel],
         make_pace: MakePace,
-        known_bytes: list[list[int]] | None,
+        known_logs: list[LaneLog] | None,
         projection: Projection | None,
         on_span: OnSpan | None,
     ) -> None:
         self.lanes, self.stage_runs, self.pieces = lanes, stage_runs, pieces
-        self.make_pace, self.known_bytes, self.on_span = make_pace, known_bytes, on_span
+        self.make_pace, self.known_logs, self.on_span = make_pace, known_logs, on_span
         self.projection = projection
         num_devices = len(lanes.tasks)
         self.inboxes = [Inbox() for _ in range(num_devices)]
         self.paces: list[WallPace] = [WallPace() for _ in range(num_devices)]
-        self.logs = [LaneLog([], []) for _ in range(num_devices)]
+        self.logs = [LaneLog() for _ in range(num_devices)]
         self.current: list[tuple[Task, float] | None] = [None] * num_devices
         self.at_rest = [False] * num_devices
         self.stopping = False
@@ -109,7 +111,11 @@ class Job:
         inbox, pace, log = self.inboxes[device], self.make_pace(device, self.origin), self.logs[device]
         self.paces[device] = pace
         runs = [self.stage_runs[stage] for stage in sorted({task.stage for task in self.lanes.tasks[device]})]
-        known = None if self.known_bytes is None else self.known_bytes[device]
+        if self.known_logs is not None:
+            log.kept_bytes, log.pending_bytes = (
+                self.known_logs[device].kept_bytes,
+                self.known_logs[device].pending_bytes,
+            )
         for place, task in enumerate(self.lanes.tasks[device]):
             pace.begin([inbox.wait_for(code) for code in task.waits])
             if self.stopping:
@@ -118,9 +124,9 @@ class Job:
             self._perform(device, place, task, inbox, pace)
             inbox.look()
             log.waiting_bytes.append(inbox.waiting_bytes)
-            log.kept_bytes.append(
-                known[place] if known else sum(run.ledger.nbytes for run in runs if run.ledger)
-            )
+            if self.known_logs is None:
+                log.kept_bytes.append(sum(run.ledger.nbytes for run in runs if run.ledger))
+                log.pending_bytes.append(sum(sum(run.pending.values()) for run in runs))
             end = pace.finish()
             if self.on_span is not None:
                 self._tell(Span(task.op, device, pace.began - self.origin, end - self.origin))
@@ -161,8 +167,12 @@ class Job:
             if self.projection is not None and run.ledger is not None:
                 self.projection.note(task, run.ledger.bytes_of(task.micro_batch))
             return sent
+        if task.kind == W:
+            run.weight_grad(task.micro_batch)
+            return None
         gradients = inbox.take(task.waits[0]) if task.waits else []
-        return run.backward(task.micro_batch, gradients)
+        go_back = run.input_grad if task.kind == I else run.backward
+        return go_back(task.micro_batch, gradients)
 
     # -- the caller's part
 

@@ -7,9 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from pipekit.errors import PlacementError
 from pipekit.plan import Op, Schedule, validate
-from pipekit.plan.ops import KINDS, B, Codes, F, I, R, W, unpack
+from pipekit.plan.ops import KINDS, B, Codes, F, I, R, unpack
 from pipekit.plan.rules import NOTHING, needs_codes
 
 
@@ -48,12 +47,6 @@ class Lanes:
 def lanes_of(schedule: Schedule) -> Lanes:
     """Validate a schedule and make it ready; the last 64 are remembered."""
     validate(schedule)
-    for lane in schedule.lanes:
-        kinds = unpack(lane.codes)[0]
-        split = np.flatnonzero((kinds == I) | (kinds == W))
-        if len(split):
-            op = lane[int(split[0])]
-            raise PlacementError("ops_unsupported", kind=op.kind.value, op=op)
     table = schedule.device_of
     again = tuple(
         frozenset(np.flatnonzero(table[R, stage] >= 0).tolist()) for stage in range(schedule.num_stages)
@@ -81,6 +74,7 @@ def _tasks(schedule: Schedule, device: int) -> tuple[Task, ...]:
 def _target(schedule: Schedule, kind: int, stage: int, micro_batch: int) -> int:
     if kind == F and stage + 1 < schedule.num_stages:
         return int(schedule.device_of[F, stage + 1, micro_batch])
-    if kind == B and stage > 0:
-        return int(schedule.device_of[B, stage - 1, micro_batch])
+    if kind in (B, I) and stage > 0:
+        table = schedule.device_of
+        return int(max(table[B, stage - 1, micro_batch], table[I, stage - 1, micro_batch]))
     return -1

@@ -38,23 +38,38 @@ def profile(
     weight: Weight = "samples",
     repeats: int = 5,
 ) -> Costs:
-    """Seconds of every stage's forward, backward and recompute for one micro-batch: medians of `repeats` steps.
+    """Seconds of every stage's ops for one micro-batch, each half of a backward too: medians of `repeats` steps.
 
     The stages run on one worker, one op at a time, so nothing shares a core with what is timed. Gradients, buffers
     and randomness stay as they were.
     """
     num_stages = len(stages)
-    seconds: dict[str, list[list[float]]] = {kind: [[] for _ in stages] for kind in "FBR"}
-    lane = [op for s in range(num_stages) for op in _stage_ops(s, num_micro_batches, "F")]
-    lane += [op for s in reversed(range(num_stages)) for op in _stage_ops(s, num_micro_batches, "RB")]
-    schedule = Schedule([lane], [0] * num_stages, name="profile")
-    with Pipeline(stages, _OneAfterAnother(1)) as pipeline:
+    seconds: dict[str, list[list[float]]] = {kind: [[] for _ in stages] for kind in "FRBIW"}
+    schedules = [_one_lane(num_stages, num_micro_batches, back) for back in ("RB", "IW")]
+    with Pipeline(stages, _OneAfterAnother(1), placement=[0] * num_stages) as pipeline:
         for repeat in range(repeats + 1):  # the first one warms up
-            result = pipeline.step(schedule, batch, target, loss, weight, keep_gradients=False)
-            for span in result.timeline.spans if repeat else []:
-                seconds[span.op.kind.value][span.op.stage].append(span.duration)
+            for schedule in schedules:
+                result = pipeline.step(schedule, batch, target, loss, weight, keep_gradients=False)
+                for span in result.timeline.spans if repeat else []:
+                    if (
+                        schedule is not schedules[0] or span.op.kind.value in "RB"
+                    ):  # there an F makes no graph
+                        seconds[span.op.kind.value][span.op.stage].append(span.duration)
     medians = {kind: [statistics.median(times) for times in rows] for kind, rows in seconds.items()}
-    return Costs(forward=medians["F"], backward=medians["B"], recompute=medians["R"])
+    return Costs(
+        forward=medians["F"],
+        backward=medians["B"],
+        recompute=medians["R"],
+        input_grad=medians["I"],
+        weight_grad=medians["W"],
+    )
+
+
+def _one_lane(num_stages: int, num_micro_batches: int, back: str) -> Schedule:
+    """All forwards, then all the way back, in these kinds of ops."""
+    lane = [op for s in range(num_stages) for op in _stage_ops(s, num_micro_batches, "F")]
+    lane += [op for s in reversed(range(num_stages)) for op in _stage_ops(s, num_micro_batches, back)]
+    return Schedule([lane], [0] * num_stages, name="profile")
 
 
 def _stage_ops(stage: int, num_micro_batches: int, kinds: str) -> list[str]:

@@ -14,6 +14,7 @@ import torch
 from pipekit.errors import LossError
 from pipekit.plan import Schedule, Spans, Timeline
 from pipekit.run.devices import Devices
+from pipekit.run.halves import WholeBackward
 from pipekit.run.inventory import Inventory
 from pipekit.run.job import Job, LaneLog
 from pipekit.run.pieces import Pieces
@@ -36,6 +37,7 @@ class Memory:
     gradient_bytes: list[int]
     op_ends: npt.NDArray[np.float64]  # seconds since the step began, lane after lane
     logs: list[LaneLog]
+    peak_pending_bytes: list[int]
 
     @property
     def curves(self) -> list[npt.NDArray[np.float64]]:
@@ -48,8 +50,8 @@ class Memory:
 
     @property
     def peak_bytes(self) -> list[int]:
-        """All lines of each device together; kept and waiting activations may peak at different times."""
-        activations = (self.peak_activation_bytes, self.peak_waiting_bytes)
+        """All lines of each device together; kept, waiting and pending bytes may peak at different times."""
+        activations = (self.peak_activation_bytes, self.peak_waiting_bytes, self.peak_pending_bytes)
         lines = (*activations, self.parameter_bytes, self.buffer_bytes, self.gradient_bytes)
         return [sum(parts) for parts in zip(*lines, strict=True)]
 
@@ -67,7 +69,8 @@ class StepResult:
     """One measured step.
 
     `loss` is the mini-batch loss, shape (). `overruns` counts ops that computed longer than their stand-in declared:
-    with any, the bubble is not to be trusted.
+    with any, the bubble is not to be trusted. `whole_backwards` says which parameters of which stages got their
+    gradients at an I already, and why; empty if every backward was split as the schedule says.
     """
 
     loss: torch.Tensor
@@ -76,6 +79,7 @@ class StepResult:
     overruns: int
     slip: Slip
     num_samples: int
+    whole_backwards: tuple[WholeBackward, ...] = ()
 
 
 def read_result(
@@ -91,7 +95,9 @@ def read_result(
     slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]
     slip = Slip(statistics.median(slips), max(slips))
     overruns = sum(len(pace.overruns) for pace in job.paces)
-    return StepResult(loss, timeline, memory, overruns, slip, pieces.total)
+    whole = {(each.stage, each.key): each for run in job.stage_runs for each in run.whole_backwards.values()}
+    told = tuple(whole[key] for key in sorted(whole))
+    return StepResult(loss, timeline, memory, overruns, slip, pieces.total, told)
 
 
 def _mean_loss(job: Job, pieces: Pieces) -> torch.Tensor:
@@ -116,4 +122,5 @@ def _memory(
         gradients[device] += nbytes([p.grad for p in inventory.parameters[stage] if p.grad is not None])
     kept = [max(log.kept_bytes, default=0) for log in job.logs]
     waiting = [max(log.waiting_bytes, default=0) for log in job.logs]
-    return Memory(kept, waiting, parameters, buffers, gradients, ends, job.logs)
+    pending = [max(log.pending_bytes, default=0) for log in job.logs]
+    return Memory(kept, waiting, parameters, buffers, gradients, ends, job.logs, pending)

@@ -13,12 +13,19 @@ from torch import nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.utils import _pytree as pytree
 
+from pipekit.run.halves import Call, Root, WholeBackward, input_half, run_backward
 from pipekit.run.keyed import Keyed, seed_of
 from pipekit.run.ledger import Ledger
-from pipekit.run.values import Parcel, clone_leaves, holds_tensors, open_parcel, pack, tensors, versions
-
-# torch.autograd.backward's Python wrapper is 40 % of a tiny step under a contested GIL; this is what it calls.
-_run_backward = torch.autograd.Variable._execution_engine.run_backward
+from pipekit.run.values import (
+    Parcel,
+    clone_leaves,
+    holds_tensors,
+    open_parcel,
+    pack,
+    storage_key,
+    tensors,
+    versions,
+)
 
 
 class StageFault(Exception):
@@ -68,6 +75,7 @@ class Kept:
         default_factory=list
     )  # received; their .grad goes back over the cut
     edges: list[GradientEdge | None] = field(default_factory=list)  # sent; where the backward starts
+    late: list[Call] = field(default_factory=list)  # what W will run, once I has been
 
 
 @dataclass(slots=True)
@@ -120,6 +128,10 @@ class StageRun:
         self.key, self.caller, self.send_to = key, caller, send_to
         self.kept: dict[int, Kept] = {}
         self.losses: dict[int, torch.Tensor] = {}
+        self.pending: dict[
+            int, int
+        ] = {}  # micro-batch -> bytes of gradients that wait for its W, while counting
+        self.whole_backwards: dict[str, WholeBackward] = {}
         self._starts: dict[tuple[float, torch.dtype, torch.Size], torch.Tensor] = {}
 
     # -- ops
@@ -152,22 +164,52 @@ class StageRun:
             gradients: of what F sent, in order; on the last stage the loss's weight is used instead.
         """
         kept = self.kept.pop(micro_batch)
-        if self.head is not None:
-            gradients = [self._start(self.losses[micro_batch], self.head.weights[micro_batch])]
-        pairs = [
-            (edge, grad)
-            for edge, grad in zip(kept.edges, gradients, strict=True)
-            if edge is not None and grad is not None
-        ]
-        if pairs:
-            edges, grads = zip(*pairs, strict=True)
+        roots = self._roots(micro_batch, kept, gradients)
+        if roots:
+            edges, grads = zip(*roots, strict=True)
             with nullcontext() if self._is_plain() else self._refusing_draws(micro_batch):
-                _run_backward(edges, grads, False, False, (), allow_unreachable=True, accumulate_grad=True)
+                run_backward(edges, grads, False, False, (), allow_unreachable=True, accumulate_grad=True)
         if self.ledger is not None:
             self.ledger.forget(micro_batch)
         return [None if source is None else source.grad for source in kept.sources]
 
+    def input_grad(self, micro_batch: int, gradients: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+        """I: the first half of a backward; takes and returns what `backward` does, and leaves the parameters to W."""
+        kept = self.kept.pop(micro_batch)
+        roots = self._roots(micro_batch, kept, gradients)
+        with nullcontext() if self._is_plain() else self._refusing_draws(micro_batch):
+            halved = input_half(roots, kept.sources)
+        for key, num_early, num_weights, name in halved.early:
+            self.whole_backwards[key] = WholeBackward(self.index, key, num_early, num_weights, name)
+        self.kept[micro_batch] = Kept(late=halved.late)
+        if self.ledger is not None:
+            del kept, roots
+            self.ledger.recount(micro_batch)
+            storages = {storage_key(each): each.untyped_storage().nbytes() for each in halved.kept}
+            self.pending[micro_batch] = sum(storages.values())
+        return halved.gradients
+
+    def weight_grad(self, micro_batch: int) -> None:
+        """W: the second half; adds to the parameters' gradients what I left."""
+        late = self.kept.pop(micro_batch).late
+        with nullcontext() if self._is_plain() else self._refusing_draws(micro_batch):
+            while late:
+                late.pop(0).run()
+        self.pending.pop(micro_batch, None)
+        if self.ledger is not None:
+            self.ledger.forget(micro_batch)
+
     # -- inside
+
+    def _roots(self, micro_batch: int, kept: Kept, gradients: list[torch.Tensor | None]) -> list[Root]:
+        """Where a backward starts, and with what."""
+        if self.head is not None:
+            gradients = [self._start(self.losses[micro_batch], self.head.weights[micro_batch])]
+        return [
+            (edge, grad)
+            for edge, grad in zip(kept.edges, gradients, strict=True)
+            if edge is not None and grad is not None
+        ]
 
     def _start(self, loss: torch.Tensor, weight: float) -> torch.Tensor | None:
         """What a backward starts from; made once for pieces that weigh the same. A mean over nothing is nan, and so
