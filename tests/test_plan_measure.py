@@ -16,11 +16,13 @@ from pipekit.plan import (
     busy_time,
     formula_bubble,
     gpipe,
+    messages,
     naive,
     one_f_one_b,
     peak_in_flight,
     shares,
     simulate,
+    span_bubble,
 )
 
 
@@ -84,6 +86,24 @@ def test_a_device_without_a_span_is_idle():
     assert peak_in_flight(half) == [1, 0]
 
 
+def test_the_span_bubble_is_the_longest_idle_time_between_a_devices_first_start_and_last_end():
+    assert span_bubble(MEASURED) == pytest.approx(
+        6.5
+    )  # device 0 has 10 s and works 3.5; device 1 never idles
+    skewed = Timeline([span("0F0", 0, 5, 6), span("0B0", 0, 6, 8), span("1F0", 1, 0, 9)], num_devices=3)
+    assert span_bubble(skewed) == 0  # who starts late or ends early, or never works, idles outside its span
+    assert bubble_fraction(skewed) == pytest.approx(1 - 12 / 27)
+
+
+def test_messages_are_what_crosses_to_another_device():
+    assert messages(gpipe(4, 8)) == messages(gpipe(4, 8, "always")) == 2 * 8 * 3
+    assert messages(naive(3)) == 2 * 2
+    assert messages(Schedule(["0F0 1F0 1I0 0I0 1W0 0W0"])) == 0  # nothing leaves the device
+    both = Schedule(["0F0 1F1 1B1 0B0", "1F0 0F1 0B1 1B0"])
+    assert messages(both) == 4
+    assert messages(Schedule(["0F0 1F0 1B0 0B0 0F1 0B1", "1F1 1B1"])) == 2  # one of the two stays at home
+
+
 def test_gpipe_keeps_8_8_8_8_in_flight_and_1f1b_4_3_2_1():
     assert peak_in_flight(simulate(gpipe(4, 8), Costs())) == [8, 8, 8, 8]
     assert peak_in_flight(simulate(one_f_one_b(4, 8), Costs())) == [4, 3, 2, 1]
@@ -112,7 +132,7 @@ def test_several_stages_on_one_device_are_counted_together():
 
 def test_nothing_can_be_measured_on_an_empty_timeline():
     empty = Timeline([], num_devices=2)
-    for measure in (bubble_fraction, bubble_overhead, busy_devices, shares, str):
+    for measure in (bubble_fraction, bubble_overhead, busy_devices, span_bubble, shares, str):
         with pytest.raises(CostsError, match="no span, so there is nothing to measure"):
             measure(empty)
     assert (empty.makespan, empty.num_stages, empty.num_micro_batches) == (0, 0, 0)
