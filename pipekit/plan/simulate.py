@@ -67,8 +67,8 @@ def _times(waits: Waits, durations: Floats, links: _Links) -> tuple[Floats, Floa
     """(size,), (size,): start and end of the op at each position; positions without an op stay at 0."""
     starts, ends = np.zeros(waits.size), np.zeros(waits.size)
     arrived = ends if links.free else np.zeros(waits.size)
-    for going in waits.rounds:
-        start = np.maximum(arrived[waits.giver[going]], ends[going - 1])
+    for going, givers in waits.rounds:
+        start = np.maximum(arrived[givers], ends[going - 1])
         starts[going] = start
         end = start + durations[going]
         ends[going] = end
@@ -118,7 +118,8 @@ class _Links:
         self.link = (
             device * schedule.num_devices + device
         )  # of an op that sends nothing: one nobody waits for
-        self.link[waits.giver] = device[waits.giver] * schedule.num_devices + device
+        for going, givers in waits.rounds:
+            self.link[givers] = device[givers] * schedule.num_devices + device[going]
         self.link_free = np.zeros(schedule.num_devices**2)
 
     def deliver(self, going: Codes, end: Floats) -> Floats:

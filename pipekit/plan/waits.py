@@ -23,6 +23,9 @@ from pipekit.plan.schedule import Schedule
 
 Positions = npt.NDArray[np.int32]
 READY, NEVER = 0, 1  # two positions before all lanes: what is there from the start, and what never comes
+# Positions left out behind a lane. One would do to stop it; lanes of 2^n ops that march in step would then all lie in
+# the same few sets of the processor's cache and push each other out.
+GAP = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +33,15 @@ class Waits:
     """How a complete schedule without a deadlock runs.
 
     Args:
-        lanes: the positions of each lane's ops, as slices; behind each lane's last op one position is left out.
-        giver: (size,) the position in another lane whose value the op at a position waits for; `READY`: none.
-        rounds: positions that can run at once; in each round at most one of a lane.
+        size: how many positions there are.
+        lanes: the positions of each lane's ops, as slices; those between two lanes belong to nobody.
+        rounds: (n,) positions that can run at once, at most one of a lane, and (n,) the position in another lane
+            whose value each of them waits for; `READY`: none.
     """
 
+    size: int
     lanes: tuple[slice, ...]
-    giver: Positions
-    rounds: tuple[Codes, ...]
-
-    @property
-    def size(self) -> int:
-        """How many positions there are."""
-        return len(self.giver)
+    rounds: tuple[tuple[Codes, Positions], ...]
 
 
 def find_waits(schedule: Schedule) -> Waits:
@@ -52,12 +51,13 @@ def find_waits(schedule: Schedule) -> Waits:
         ScheduleError: an op is missing, stands twice or on the wrong device, or the lanes deadlock.
     """
     check_complete(schedule)
-    stops = np.cumsum([len(lane) + 1 for lane in schedule.lanes]) + NEVER
+    ends = np.cumsum([len(lane) + GAP for lane in schedule.lanes]) + NEVER + 1
     lanes = tuple(
-        slice(int(stop) - len(lane), int(stop)) for stop, lane in zip(stops, schedule.lanes, strict=True)
+        slice(end - GAP - len(lane), end - GAP)
+        for end, lane in zip(ends.tolist(), schedule.lanes, strict=True)
     )
     giver = _givers(schedule, lanes)
-    return Waits(lanes, giver, _rounds(schedule, lanes, giver))
+    return Waits(len(giver), lanes, _rounds(schedule, lanes, giver))
 
 
 def _givers(schedule: Schedule, lanes: tuple[slice, ...]) -> Positions:
@@ -65,7 +65,7 @@ def _givers(schedule: Schedule, lanes: tuple[slice, ...]) -> Positions:
     position = np.full(schedule.device_of.size + 1, READY, dtype=np.int32)  # the last: of NOTHING
     for lane, here in zip(schedule.lanes, lanes, strict=True):
         position[schedule.slots(lane.codes)] = np.arange(here.start, here.stop)
-    giver = np.full(lanes[-1].stop + 1, NEVER, dtype=np.int32)
+    giver = np.full(lanes[-1].stop + GAP, NEVER, dtype=np.int32)
     for lane, here in zip(schedule.lanes, lanes, strict=True):
         wanted = needs_codes(lane.codes, schedule)
         at = position[np.where(wanted == NOTHING, -1, schedule.slots(wanted))]
@@ -75,17 +75,20 @@ def _givers(schedule: Schedule, lanes: tuple[slice, ...]) -> Positions:
     return giver
 
 
-def _rounds(schedule: Schedule, lanes: tuple[slice, ...], giver: Positions) -> tuple[Codes, ...]:
+def _rounds(
+    schedule: Schedule, lanes: tuple[slice, ...], giver: Positions
+) -> tuple[tuple[Codes, Positions], ...]:
     done = np.zeros(len(giver), dtype=bool)
     done[READY] = True
     heads = np.array([here.start for here in lanes])
     rounds = []
     while True:
-        able = done[giver[heads]]
+        wanted = giver[heads]
+        able = done[wanted]
         going = heads[able]
         if not going.size:
             break
-        rounds.append(going)
+        rounds.append((going, wanted[able]))
         done[going] = True
         heads += able
     if any(head < here.stop for head, here in zip(heads.tolist(), lanes, strict=True)):
