@@ -110,12 +110,10 @@ def peak_in_flight(timeline: Timeline) -> list[int]:
     [4, 3, 2, 1]
     """
     kinds, devices = timeline.spans.kinds, timeline.spans.devices
-    change = (kinds == F).astype(np.int64) - ((kinds == B) | (kinds == W))
-    peaks = []
-    for device in range(timeline.num_devices):
-        kept = np.cumsum(change[devices == device])
-        peaks.append(int(kept.max(initial=0)))
-    return peaks
+    change = (kinds == F).astype(np.int8) - ((kinds == B) | (kinds == W))
+    by_device = change[np.argsort(devices, kind="stable")]
+    ends = np.cumsum(np.bincount(devices, minlength=timeline.num_devices))
+    return [int(np.cumsum(lane).max(initial=0)) for lane in np.split(by_device, ends[:-1])]
 
 
 def formula_bubble(num_devices: int, num_micro_batches: int) -> float:

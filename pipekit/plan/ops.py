@@ -38,6 +38,7 @@ _OP = re.compile(r"([0-9]{1,12})([FBIWR])([0-9]{1,12})")
 # seven seconds and 0.8 GB before any simulation; eight million integers cost 64 MB.
 _KIND_BITS = 3
 _MICRO_BATCH_BITS = 20
+KIND_MASK = (1 << _KIND_BITS) - 1
 MAX_MICRO_BATCHES = MAX_STAGES = 1 << _MICRO_BATCH_BITS
 NEXT_STAGE = 1 << (_KIND_BITS + _MICRO_BATCH_BITS)  # a packed op plus this: the same op of the stage behind
 
@@ -94,7 +95,7 @@ def pack(kinds: npt.ArrayLike, stages: npt.ArrayLike, micro_batches: npt.ArrayLi
 def unpack(codes: Codes) -> tuple[Codes, Codes, Codes]:
     """Packed ops -> arrays of kind codes, stages, micro-batches."""
     return (
-        codes & 7,
+        codes & KIND_MASK,
         codes >> (_KIND_BITS + _MICRO_BATCH_BITS),
         (codes >> _KIND_BITS) & (MAX_MICRO_BATCHES - 1),
     )

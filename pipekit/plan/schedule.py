@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipekit.errors import ScheduleError
-from pipekit.plan.ops import KINDS, Codes, Lane, Op, pack, unpack
+from pipekit.plan.ops import KIND_MASK, KINDS, Codes, Lane, Op, pack, unpack
 
 if TYPE_CHECKING:
     from pipekit.plan.waits import Waits
@@ -171,7 +171,9 @@ class Schedule:
     @cached_property
     def kinds(self) -> frozenset[int]:
         """The kind codes that occur."""
-        return frozenset(np.flatnonzero(sum(np.bincount(lane.codes & 7, minlength=8) for lane in self.lanes)))
+        return frozenset(
+            np.flatnonzero(sum(np.bincount(lane.codes & KIND_MASK, minlength=8) for lane in self.lanes))
+        )
 
     @cached_property
     def waits(self) -> Waits:

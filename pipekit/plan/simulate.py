@@ -54,8 +54,8 @@ def simulate(schedule: Schedule, costs: Costs, sizes: Sequence[float] | None = N
         Spans(
             np.concatenate([lane.codes for lane in schedule.lanes]),
             np.repeat(np.arange(schedule.num_devices), [len(lane) for lane in schedule.lanes]),
-            np.concatenate([starts[here] for here in waits.lanes]),
-            np.concatenate([ends[here] for here in waits.lanes]),
+            _without_gaps(starts, waits.lanes),
+            _without_gaps(ends, waits.lanes),
         ),
         schedule.num_devices,
         source="predicted",
@@ -75,6 +75,16 @@ def _times(waits: Waits, durations: Floats, links: _Links) -> tuple[Floats, Floa
         if not links.free:
             arrived[going] = links.deliver(going, end)
     return starts, ends
+
+
+def _without_gaps(row: Floats, lanes: tuple[slice, ...]) -> Floats:
+    """Push the lanes of a row together, in place: another row of this size costs as much as filling it."""
+    size = 0
+    for here in lanes:
+        length = here.stop - here.start
+        row[size : size + length] = row[here]
+        size += length
+    return row[:size]
 
 
 def _shares(schedule: Schedule, costs: Costs, sizes: Sequence[float] | None) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pipekit.plan.ops import KINDS, Codes, Kind, Op, unpack
+from pipekit.plan.ops import KIND_MASK, KINDS, Codes, Kind, Op, unpack
 
 Floats = npt.NDArray[np.float64]
 
@@ -82,7 +82,7 @@ class Spans(Sequence[Span]):
     @property
     def kinds(self) -> Codes:
         """(n,) kind codes."""
-        return unpack(self.codes)[0]
+        return self.codes & KIND_MASK
 
 
 @dataclass(frozen=True, eq=False)
