@@ -5,7 +5,7 @@ What an op needs is asked of `plan.rules`; a board that has been made is legal, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -115,7 +115,7 @@ class Board:
         Raises:
             ScheduleError: the wrong row, a tick that is taken, or the law: names the op that is needed and its end.
         """
-        self._check_place(op, op.stage if device is None else device)
+        self.check_place(op, op.stage if device is None else device, self.starts)
         without = replace(self, starts={each: start for each, start in self.starts.items() if each != op})
         if tick is None:
             tick = without.earliest(op)
@@ -163,7 +163,7 @@ class Board:
 
     # -- checks
 
-    def _check_place(self, op: Op, device: int) -> None:
+    def check_place(self, op: Op, device: int, there: Container[Op]) -> None:
         """The op exists in this pipeline, it stands in its stage's row, and not beside another kind of backward."""
         if op.stage >= self.num_devices:
             raise ScheduleError("unplaced", op=op, stage=op.stage, num_stages=self.num_devices)
@@ -177,7 +177,7 @@ class Board:
         if device != op.stage:
             raise ScheduleError("wrong_device", op=op, device=device, stage=op.stage, expected=op.stage)
         others = HALVES if op.kind is Kind.BACKWARD else (Kind.BACKWARD,) if op.kind in HALVES else ()
-        if any(Op(kind, op.stage, op.micro_batch) in self.starts for kind in others):
+        if any(Op(kind, op.stage, op.micro_batch) in there for kind in others):
             raise ScheduleError("both_backwards", stage=op.stage, micro_batch=op.micro_batch)
 
     def _check_free(self, op: Op, tick: int) -> None:
@@ -186,18 +186,11 @@ class Board:
             if other is not None:
                 raise ScheduleError("board_taken", op=op, tick=busy, earlier_op=other)
 
-    def _waits(self) -> Iterator[tuple[Op, Op]]:
-        """(op, what it needs) for all ops on the board, by the law."""
-        if not self.starts:
-            return
-        schedule = self.schedule()
-        codes = np.concatenate([lane.codes for lane in schedule.lanes])
-        for code, row in zip(codes.tolist(), needs_codes(codes, schedule).tolist(), strict=True):
-            yield from ((Op.from_code(code), Op.from_code(needed)) for needed in row if needed != NOTHING)
-
     def _check_law(self, moved: Op) -> None:
         """Everything on the board starts when what it needs has ended; what was moved is looked at first."""
-        for op, needed in sorted(self._waits(), key=lambda pair: pair[0] != moved):
+        for op, needed in sorted(
+            _waits(self.schedule()) if self.starts else (), key=lambda pair: pair[0] != moved
+        ):
             if needed not in self.starts:
                 raise ScheduleError("board_needs_missing", op=op, earlier_op=needed)
             end = self.end(needed)
@@ -213,31 +206,48 @@ def filled(empty: Board, lanes: Sequence[Sequence[Op]]) -> Board:
         empty: a board without ops, which says K, M and `recompute`.
 
     Raises:
-        ScheduleError: as `put`; an op stands twice; the lanes wait for each other.
+        ScheduleError: an op in a wrong row or twice, one whose need is nowhere, or lanes that wait for each other.
     """
-    board, place = empty, [0] * len(lanes)
-    while any(place[device] < len(lane) for device, lane in enumerate(lanes)):
-        refused: list[ScheduleError] = []
-        for device, lane in enumerate(lanes):
-            if place[device] == len(lane):
-                continue
-            op = lane[place[device]]
-            if op in board.starts:
+    places: dict[Op, int] = {}
+    for device, lane in enumerate(lanes):
+        for op in lane:
+            empty.check_place(op, device, places)
+            if op in places:
                 raise ScheduleError("repeated_op", op=op, count=list(lane).count(op))
-            board._check_place(op, device)
-            try:
-                after = max(map(board.end, board.row(device)), default=0)
-                board = board.put(op, board.earliest(op, after), device)
-                place[device] += 1
-                refused.clear()
-                break
-            except ScheduleError as error:
-                if error.key != "board_needs_missing":
-                    raise
-                refused.append(error)
-        if refused:
-            plan.validate(
-                Schedule(lanes, range(len(lanes)), empty.recompute)
-            )  # tells a deadlock's whole chain
-            raise refused[0]
+            places[op] = device
+    if not places:
+        return empty
+    schedule = Schedule(lanes, range(empty.num_devices), empty.recompute)
+    waits: dict[Op, list[Op]] = {op: [] for op in places}
+    for op, needed in _waits(schedule):
+        if needed not in places:
+            raise ScheduleError("board_needs_missing", op=op, earlier_op=needed)
+        waits[op].append(needed)
+    board = replace(empty, starts=_as_early_as_possible(lanes, waits))
+    if len(board.starts) < len(places):
+        plan.validate(schedule)  # tells the whole chain of a deadlock
     return board
+
+
+def _as_early_as_possible(lanes: Sequence[Sequence[Op]], waits: dict[Op, list[Op]]) -> dict[Op, int]:
+    """When each op starts; ops that wait for each other are left out."""
+    ends: dict[Op, int] = {}
+    heads, free = [0] * len(lanes), [0] * len(lanes)
+    going = True
+    while going:
+        going = False
+        for device, lane in enumerate(lanes):
+            while heads[device] < len(lane) and all(needed in ends for needed in waits[lane[heads[device]]]):
+                op = lane[heads[device]]
+                start = max([free[device], *(ends[needed] for needed in waits[op])])
+                ends[op] = free[device] = start + LENGTHS[op.kind]
+                heads[device] += 1
+                going = True
+    return {op: end - LENGTHS[op.kind] for op, end in ends.items()}
+
+
+def _waits(schedule: Schedule) -> Iterator[tuple[Op, Op]]:
+    """(op, what it needs) for all ops of a schedule, by the law."""
+    codes = np.concatenate([lane.codes for lane in schedule.lanes])
+    for code, row in zip(codes.tolist(), needs_codes(codes, schedule).tolist(), strict=True):
+        yield from ((Op.from_code(code), Op.from_code(needed)) for needed in row if needed != NOTHING)

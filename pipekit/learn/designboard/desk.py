@@ -49,7 +49,8 @@ class Desk(show.Panel):
         experiment: Experiment | None = None,
         view: str = "class",
     ) -> None:
-        self.history = History(Board(num_stages, num_micro_batches))
+        board = Board(num_stages, num_micro_batches)
+        self.history, self._known = History(board), (board, figures(board))
         self.experiments = Experiments(experiment)
         self.outcomes: dict[Design, Outcome] = {}
         self.screen = Screen()
@@ -84,7 +85,10 @@ class Desk(show.Panel):
     @property
     def figures(self) -> Figures:
         """Bubble, makespan, memory, what is missing, and which known schedule it is."""
-        return figures(self.board)
+        board, known = self._known
+        if board is not self.board:
+            self._known = board, known = self.board, figures(self.board)
+        return known
 
     @property
     def outcome(self) -> Outcome | None:
@@ -152,6 +156,9 @@ class Desk(show.Panel):
 
     def _follow(self) -> None:
         """K and M as the board has them."""
+        self.screen.text.value = saved.text_of(
+            self.board
+        )  # not when drawing: what was typed wrong stays to be put right
         with self.hold_trait_notifications():
             self.num_stages, self.num_micro_batches = self.board.num_devices, self.board.num_micro_batches
 
@@ -192,19 +199,15 @@ class Desk(show.Panel):
         if self._live is not None:
             return [self._words(self._live.phase, **self._live.numbers)]
         outcome = self.outcome
-        last = (
-            [words.verdict(self.figures, self.lang, self.view)]
-            if outcome is None
-            else words.trained(self.board, outcome, self._tick, self.lang, self.view)
-        )
-        return [self._status(), *last]
+        verdict = words.verdict(self.figures, self.lang, self.view)
+        ran = [] if outcome is None else words.trained(self.board, outcome, self._tick, self.lang, self.view)
+        return [self._status(), verdict, *ran]
 
     def _draw(self) -> None:
         screen, running, lang, view = self.screen, self._live is not None, self.lang, self.view
         screen.canvas.scene = scene.scene(self.board, lang, view, self._marks, running)
         screen.said.value = words.talk(self._said())
         screen.figures.value = words.figures_html(self.figures, lang, view)
-        screen.text.value = saved.text_of(self.board)
         screen.links.value = words.links(self.board, lang)
         self._draw_ran()
         self._rest(running)
@@ -249,5 +252,5 @@ class Desk(show.Panel):
         """What training costs, where that can be said."""
         if self.board.missing():
             return say("design_train", self.lang, self.view)
-        seconds = max(1, round(self._experiment.seconds(design_of(self.board))))
+        seconds = max(1, round(self.experiments.seconds(self.board)))
         return say("train", self.lang, self.view, seconds=seconds)

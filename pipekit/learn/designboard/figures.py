@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipekit import plan
 from pipekit.errors import ScheduleError
 from pipekit.learn.designboard.board import Board
-from pipekit.plan import Kind, Op, Schedule
+from pipekit.plan import Kind, Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def figures(board: Board) -> Figures:
         in_flight=plan.peak_in_flight(timeline),
         missing=missing,
         saved=board.makespan - board.pushed_left().makespan,
-        name=None if missing else recognise(board.schedule()),
+        name=None if missing else plan.recognise(board.schedule()),
     )
 
 
@@ -55,18 +55,6 @@ def bubble(board: Board) -> float | None:
         return None
     busy = float(plan.busy_time(board.timeline()).sum())
     return 1.0 - busy / (board.num_devices * board.makespan)
-
-
-def recognise(schedule: Schedule) -> str | None:
-    """The name of the known schedule that this one is, op for op; None if it is none of them."""
-    for name in plan.SCHEDULES:
-        try:
-            known = plan.by_name(name, schedule.num_devices, schedule.num_micro_batches)
-        except ScheduleError:
-            continue  # not for this K and M
-        if known.lanes == schedule.lanes:
-            return name
-    return None
 
 
 def hint(board: Board) -> tuple[Op, int] | None:

@@ -128,12 +128,8 @@ class DesignBoard(Desk):
             ScheduleError: something is missing.
         """
         design, experiment = design_of(self.board), self._experiment
-        seconds = experiment.seconds(
-            design
-        )  # looked at now: a model that can't be cut that way says so at once
         self.stop()
         live = self._live = Live(experiment.num_ops(design), self._progress.ask)
-        self.screen.bar.tooltip = f"{say('progress', self.lang, self.view)} ({seconds:.0f} s)"
         self._draw()
 
         def work(current: show.Run[Outcome]) -> Outcome:

@@ -8,7 +8,7 @@ from pipekit import plan
 from pipekit.errors import ScheduleError
 from pipekit.learn.designboard.board import Board
 from pipekit.learn.designboard.saved import text_of
-from pipekit.learn.experiment import Experiment, Settings
+from pipekit.learn.experiment import STEPS, Experiment, Settings
 from pipekit.plan import Schedule
 
 MINI_BATCH = 64  # samples at most: the lesson's
@@ -70,3 +70,9 @@ class Experiments:
     def tick(self, num_micro_batches: int) -> float:
         """Seconds that a piece's forward is declared to take."""
         return self.of(num_micro_batches).batch_time / num_micro_batches
+
+    def seconds(self, board: Board) -> float:
+        """How long training a whole board will take: its steps, and the mini-batch once uncut. Nothing is looked at."""
+        tick = self.tick(board.num_micro_batches)
+        uncut = 3 * board.num_devices * board.num_micro_batches
+        return ((1 + STEPS) * board.pushed_left().makespan + uncut) * tick

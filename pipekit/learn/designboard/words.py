@@ -50,12 +50,9 @@ def missing(found: Figures, lang: str, view: str) -> str:
 
 def figures_html(found: Figures, lang: str, view: str) -> str:
     """The same as one line of the page."""
-    cells = [
-        f"<span>{html.escape(name)} <b>{html.escape(value)}</b></span>"
-        for name, value in rows(found, lang, view)[:-1]
-    ]
-    name, value = rows(found, lang, view)[-1]
-    cells.append(f"<span>{html.escape(name)} {html.escape(value)}</span>")
+    *most, (last, value) = rows(found, lang, view)
+    cells = [f"<span>{html.escape(name)} <b>{html.escape(value)}</b></span>" for name, value in most]
+    cells.append(f"<span>{html.escape(last)} {html.escape(value)}</span>")
     return f'<div class="pipekit-row">{"".join(cells)}</div>'
 
 
