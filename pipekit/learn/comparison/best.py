@@ -12,7 +12,7 @@ from pipekit.learn.comparison.catalogue import KNOWN, Variant
 from pipekit.learn.comparison.rows import Row, predict
 from pipekit.learn.sweeping import bare
 
-CHUNKS = (2, 3, 4)  # v; with one stage a device these schedules are 1F1B and GPipe
+CHUNKS = (2, 3, 4)  # v: with one stage a device there's nothing to interleave
 TIMES = (0.25, 0.5, 1, 2, 4)  # of the case's M
 EXACT = 1e-9  # what floats may add to a sum of shares
 

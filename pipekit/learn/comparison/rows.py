@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipekit import plan
 from pipekit.errors import PipekitError
 from pipekit.learn.comparison.cases import Case
@@ -36,18 +34,12 @@ class Figures:
         """Read a timeline; `slot` is its unit's length of a slot."""
         makespan, bubble = timeline.makespan / slot, plan.bubble_fraction(timeline)
         return cls(
-            makespan, bubble, plan.bubble_overhead(timeline), bubble * makespan, span_bubble(timeline) / slot
+            makespan,
+            bubble,
+            plan.bubble_overhead(timeline),
+            bubble * makespan,
+            plan.span_bubble(timeline) / slot,
         )
-
-
-def span_bubble(timeline: plan.Timeline) -> float:
-    """Max over devices of (last end - first start) - busy."""
-    spans, worst = timeline.spans, 0.0
-    for device in range(timeline.num_devices):
-        own = spans.where(spans.devices == device)
-        if len(own):
-            worst = max(worst, float(own.ends.max() - own.starts.min() - own.durations.sum()))
-    return worst
 
 
 @dataclass(frozen=True)
@@ -145,15 +137,9 @@ def predict(case: Case, variant: Variant, schedule: plan.Schedule) -> Prediction
         closed_form(case, variant, schedule),
         case.peak(schedule),
         max(plan.peak_in_flight(timeline)),
-        messages(schedule),
+        plan.messages(schedule),
         max(len(homes) for homes in schedule.homes),
     )
-
-
-def messages(schedule: plan.Schedule) -> int:
-    """Tensors that cross between two devices, forward and back."""
-    forwards = schedule.device_of[0]
-    return 2 * int(np.count_nonzero(forwards[1:] != forwards[:-1]))
 
 
 def rows(case: Case, variants: Sequence[Variant]) -> list[Row]:
