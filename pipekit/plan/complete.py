@@ -62,13 +62,16 @@ def _wrong_device(schedule: Schedule, op: Op, device: int) -> ScheduleError:
 
 
 def _first_missing(schedule: Schedule) -> Op:
-    """With too few ops some pair lacks its F or its B; the first one, in order of stage, found without tables."""
-    found = set(np.concatenate([lane.codes for lane in schedule.lanes]).tolist())
+    """With too few ops some pair lacks its F or its B; the first one, in order of stage, with one stage's table."""
+    codes = np.sort(np.concatenate([lane.codes for lane in schedule.lanes]))  # by stage
     for stage in range(schedule.num_stages):
-        for micro_batch in range(schedule.num_micro_batches):
-            for kinds in ((F,), (B, I)):
-                if not any(int(pack(kind, stage, micro_batch)) in found for kind in kinds):
-                    return Op(KINDS[kinds[0]], stage, micro_batch)
+        kind, _, micro_batch = unpack(codes[slice(*np.searchsorted(codes, pack(F, [stage, stage + 1], 0)))])
+        found = np.zeros((schedule.num_micro_batches, 2), dtype=bool)
+        found[micro_batch[kind == F], 0] = True
+        found[micro_batch[(kind == B) | (kind == I)], 1] = True
+        if not found.all():
+            first, which = np.argwhere(~found)[0].tolist()
+            return Op(KINDS[(F, B)[which]], stage, first)
     return Op(KINDS[W], 0, 0)  # unreachable: who asks has too few ops
 
 
