@@ -300,6 +300,13 @@ def test_cells_where_there_is_room_and_mixtures_where_there_is_none(k, m, drawn,
     assert called == [drawn] and image.width == pictures.WIDTH
 
 
+def test_the_still_picture_has_the_table_under_the_grids():
+    found = rows(LESSON, [of("gpipe")])
+    live, still = (draw(LESSON, found, "en", "class") for draw in (pictures.draw, pictures.still))
+    assert still.width == live.width and still.height == live.height + (1 + 2 + 1) * pictures.LINE
+    assert (np.asarray(still)[: live.height] == np.asarray(live)).all()
+
+
 def test_nothing_chosen_is_a_picture_too():
     assert pictures.draw(LESSON, [], "en", "class").height < 60
 
@@ -343,6 +350,11 @@ def test_gradients_that_differ_are_said_to_differ():
 
 def test_overruns_stand_in_the_caption():
     assert "3 overruns: not to be trusted" in sentences.caption(measured(0.0, overruns=3), "en", "class")
+
+
+def test_lateness_that_is_seen_stands_in_the_caption():
+    late = replace(measured(0.0), measured=replace(measured(0.0).measured, late=0.0123))
+    assert sentences.caption(late, "en", "class").endswith("an op 12 ms late")
 
 
 def test_no_picture_loses_where_it_comes_from():

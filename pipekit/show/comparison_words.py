@@ -61,6 +61,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{name} · {source} · {slots} slots · bubble {percent:.1f}%",
     ),
     "compare_overrun": ("有 {count} 格活超时，不可信", "{count} overruns: not to be trusted"),
+    "compare_late": ("有一格晚了 {ms:.0f} 毫秒", "an op {ms:.0f} ms late"),
     "compare_not_compared": (
         "结果和不切时一样吗？训练了才知道。",
         "Is the result the same as uncut? Training will tell.",
@@ -164,6 +165,7 @@ ENGINEER: dict[str, tuple[str, str]] = {
         "{name} · {source} · T = {slots} slots · bubble {percent:.1f}% of T",
     ),
     "compare_overrun": ("{count} 个操作超时，不可信", "{count} overruns: not to be trusted"),
+    "compare_late": ("有操作晚了 {ms:.0f} 毫秒", "an op {ms:.0f} ms late"),
     "compare_not_compared": (
         "梯度是否与不切分一致：尚未比较（需训练）。",
         "Gradients against the uncut model's: not compared yet (train).",

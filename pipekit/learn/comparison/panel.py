@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import traitlets
+from PIL import Image
 
 from pipekit import plan, show
 from pipekit.errors import Cancelled, PipekitError
@@ -84,7 +85,7 @@ class ComparisonPanel(show.Panel):
         self._search: Search | None = None
         self._pipeline: Pipeline | None = None
         self._status: tuple[str, dict[str, Any]] = ("compare_ready", {})
-        self._running, self._confirmed, self._ticking, self._drawn = False, False, False, b""
+        self._running, self._confirmed, self._ticking = False, False, False
         self._starting = threading.Lock()
         self._later = show.Latest(self._refresh)
         self._progress = show.Latest(self._draw_progress)
@@ -161,11 +162,15 @@ class ComparisonPanel(show.Panel):
         """
         return sweeping.save_beside(Path.cwd(), f"{FILE}.png", self.picture_png())
 
-    def picture_png(self) -> bytes:
-        """All grids: what a notebook shows where no kernel is."""
+    def picture(self) -> Image.Image:
+        """All grids and the table as one still picture."""
         self.settle()
         with self.lock:
-            return self._drawn
+            return pictures.still(self.case, self._rows, self.lang, self.view, self._pieces)
+
+    def picture_png(self) -> bytes:
+        """The same as PNG: what a notebook shows where no kernel is."""
+        return show.png(self.picture())
 
     def picture_text(self) -> str:
         """The table and what it means, in words."""
@@ -272,8 +277,7 @@ class ComparisonPanel(show.Panel):
         with self.lock:
             self._rows = self._current_rows()
             image = pictures.draw(self.case, self._rows, self.lang, self.view, self._pieces)
-            self._drawn = show.png(image)
-            self.screen.picture.value = self._drawn
+            self.screen.picture.value = show.png(image)
             self.screen.table.value = tables.page(self._rows, self.lang, self.view, self._pieces)
             self.screen.notes.value = "".join(f"<div>{html.escape(said)}</div>" for said in self._notes())
             self._usable()

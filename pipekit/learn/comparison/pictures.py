@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from pipekit import plan, show
-from pipekit.learn.comparison import sentences
+from pipekit.learn.comparison import sentences, tables
 from pipekit.learn.comparison.cases import Case
 from pipekit.learn.comparison.dense import block
 from pipekit.learn.comparison.rows import Row
@@ -25,12 +25,13 @@ from pipekit.show.grid import (
     MUTED,
     PAPER,
     SMALL,
+    SMALLEST,
     TEXT,
     Box,
     Scene,
     Text,
     painted,
-)
+)  # fmt: skip
 
 WIDTH = 1180  # pixels, as the control room
 ROWS = 84  # pixels of one schedule's rows: at four devices 21 each
@@ -59,6 +60,47 @@ def draw(case: Case, rows: Sequence[Row], lang: str, view: str, pieces: bool = F
     image = drawing(case, timelines, captions, footers, row, lang, view)
     source = painted(_lines(sentences.source(case, shown, lang, view), lang))
     return Image.fromarray(np.concatenate([np.asarray(image), np.asarray(source)]))
+
+
+def still(case: Case, rows: Sequence[Row], lang: str, view: str, pieces: bool = False) -> Image.Image:
+    """The picture with its table and the line that says how to bring it alive: for where no kernel is, and for slides."""
+    lang = drawn_language(lang)
+    parts = [draw(case, rows, lang, view, pieces)]
+    if rows:
+        parts.append(painted(_table(rows, lang, view, pieces)))
+    parts.append(painted(_lines([say("still_line", lang, view)], lang)))
+    return Image.fromarray(np.concatenate([np.asarray(part) for part in parts]))
+
+
+def _table(rows: Sequence[Row], lang: str, view: str, pieces: bool) -> Scene:
+    """A class's columns, in words on lines; a schedule without numbers says why."""
+    shown = tables.columns(lang, view, pieces, few=True)
+    first = 300
+    wide = (WIDTH - MARGIN - first) // (len(shown) - 1)
+    items: list[Box | Text] = []
+
+    def write(text: str, column: int, y: int, ink: tuple[int, int, int] = INK) -> None:
+        x, anchor = (MARGIN, "start") if column == 0 else (first + column * wide, "end")
+        items.append(_fitted(text, x, y, (first if column == 0 else wide) - 8, lang, ink, anchor))
+
+    for head, columns in tables.groups(shown):
+        if len(columns) == 1:
+            write(head, columns[0], LINE // 2, MUTED)
+            continue
+        middle = first + round((columns[0] + columns[-1] - 1) / 2 * wide) + 8
+        items.append(_fitted(head, middle, LINE // 2, len(columns) * wide - 8, lang, MUTED, "middle"))
+        for column in columns:
+            write(shown[column].below, column, LINE + LINE // 2 - 4, MUTED)
+    for index, row in enumerate(rows):
+        y = LINE * (index + 2)
+        items.append(Box(MARGIN, y - 2, WIDTH - MARGIN, y - 1, IDLE))
+        if row.prediction is None and row.error is not None:
+            why = sentences.row_error(row, lang, view)
+            items.append(_fitted(why, MARGIN, y + LINE // 2, WIDTH - 2 * MARGIN, lang))
+            continue
+        for column, each in enumerate(shown):
+            write(each.cell(row), column, y + LINE // 2)
+    return Scene(WIDTH, LINE * (len(rows) + 2), lang, "", items)
 
 
 def timeline_of(row: Row) -> plan.Timeline:
@@ -167,11 +209,19 @@ def _legend(
 
 
 def _lines(texts: Sequence[str], lang: str) -> Scene:
-    """Sentences, one a line, smaller rather than cut off."""
-    items: list[Box | Text] = []
-    for index, text in enumerate(texts):
-        size = SMALL
-        while size > 9 and Text(text, 0, 0, size, font_for(lang)).width > WIDTH - 2 * MARGIN:
-            size -= 1
-        items.append(Text(text, MARGIN, LINE * index + LINE // 2, size, font_for(lang), INK))
+    """Sentences, one a line."""
+    room = WIDTH - 2 * MARGIN
+    items: list[Box | Text] = [
+        _fitted(text, MARGIN, LINE * index + LINE // 2, room, lang) for index, text in enumerate(texts)
+    ]
     return Scene(WIDTH, LINE * len(texts), lang, "", items)
+
+
+def _fitted(
+    text: str, x: int, y: int, room: int, lang: str, ink: tuple[int, int, int] = INK, anchor: str = "start"
+) -> Text:
+    """Words written smaller rather than cut off."""
+    made = Text(text, x, y, SMALL, font_for(lang), ink, PAPER, anchor)
+    while made.size > SMALLEST and made.width > room:
+        made = replace(made, size=made.size - 1)
+    return made

@@ -9,7 +9,7 @@ from pipekit.learn.comparison.best import Search
 from pipekit.learn.comparison.cases import Case
 from pipekit.learn.comparison.catalogue import KNOWN
 from pipekit.learn.comparison.rows import Row
-from pipekit.learn.experiment import ROUNDING
+from pipekit.learn.experiment import LATE, ROUNDING
 from pipekit.show import say
 from pipekit.show.i18n import devices_words
 
@@ -63,6 +63,8 @@ def caption(row: Row, lang: str, view: str, pieces: bool = False) -> str:
     )  # fmt: skip
     if row.measured is not None and row.measured.overruns:
         said += " · " + say("compare_overrun", lang, view, count=row.measured.overruns)
+    if row.measured is not None and row.measured.late > LATE:
+        said += " · " + say("compare_late", lang, view, ms=1000 * row.measured.late)
     return said
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +29,12 @@ class Column:
     cell: Cell
 
 
-def columns(lang: str, view: str, pieces: bool = False) -> list[Column]:
+def columns(lang: str, view: str, pieces: bool = False, few: bool = False) -> list[Column]:
     """What a class sees, few numbers; or all of it, for an engineer.
 
     Args:
         pieces: whether M differs from row to row.
+        few: only a class's columns, whoever reads.
     """
 
     def head(key: str) -> str:
@@ -64,7 +66,7 @@ def columns(lang: str, view: str, pieces: bool = False) -> list[Column]:
         Column(head("compare_col_copies"), "", lambda row: _predicted(row, lambda each: str(each.copies))),
     ]
     first = [Column(head("schedule"), "", lambda row: sentences.name(row, lang, view, pieces))]
-    if view == "class":
+    if few or view == "class":
         return [*first, *times, *bubbles, *memory, *tail]
     return [
         *first,
@@ -139,22 +141,21 @@ def text(rows: Sequence[Row], lang: str, view: str, pieces: bool = False) -> lis
     return [heads, *lines]
 
 
+def groups(shown: Sequence[Column]) -> list[tuple[str, list[int]]]:
+    """Each head with the places of the neighbours under it."""
+    places = itertools.groupby(range(len(shown)), lambda index: shown[index].head)
+    return [(head, list(several)) for head, several in places]
+
+
 def page(rows: Sequence[Row], lang: str, view: str, pieces: bool = False) -> str:
     """The table as HTML; neighbours under the same head share it."""
     shown = columns(lang, view, pieces)
     top, below = [], []
-    index = 0
-    while index < len(shown):
-        head = shown[index].head
-        width = next((n for n, each in enumerate(shown[index:]) if each.head != head), len(shown) - index)
-        tall = ' rowspan="2"' if width == 1 else ""
-        wide = f' colspan="{width}" class="pipekit-group"' if width > 1 else ""
-        top.append(f'<th scope="col"{tall}{wide}>{html.escape(head)}</th>')
-        if width > 1:
-            below += [
-                f'<th scope="col">{html.escape(each.below)}</th>' for each in shown[index : index + width]
-            ]
-        index += width
+    for head, several in groups(shown):
+        tall = ' rowspan="2"' if len(several) == 1 else f' colspan="{len(several)}" class="pipekit-group"'
+        top.append(f'<th scope="col"{tall}>{html.escape(head)}</th>')
+        if len(several) > 1:
+            below += [f'<th scope="col">{html.escape(shown[index].below)}</th>' for index in several]
     body = "".join(f"<tr>{_line(row, shown, lang, view)}</tr>" for row in rows)
     return f'<div class="pipekit-compare-table"><table><tr>{"".join(top)}</tr><tr>{"".join(below)}</tr>{body}</table></div>'
 
