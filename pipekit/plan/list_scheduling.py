@@ -7,8 +7,8 @@ micro-batch) pairs is a precedence like the others: F of micro-batch m waits for
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,10 +19,17 @@ from pipekit.plan.ops import KINDS, B, F, I, Op, W
 from pipekit.plan.rules import needs
 from pipekit.plan.schedule import Schedule
 
-RULES = ((F, I, W), (I, F, W), (I, W, F))  # which kind first; the longest remaining path is tried before them
-PATIENCES = (0.0, 0.5, 1.0)  # how long a device waits for a better op, in durations of the one it could have
+RULES = ((I, W, F), (I, F, W), (F, I, W))  # which kind first
+PATIENCES = (
+    0.75,
+    0.0,
+    0.25,
+    0.5,
+)  # how long a device waits for a better op, in durations of what it could have
 MOST_ROUNDS = 3  # of placing from the end and forward again
-MOST_PLACED = 200_000  # ops placed in all tries together: some two seconds; the first try is always finished
+MOST_PLACED = (
+    200_000  # ops placed in all tries together: some three seconds; the first try is always finished
+)
 
 Ranks = list[list[list[float]]]  # [kind][stage][micro-batch]: smaller goes first
 Times = list[list[list[float]]]  # [kind][stage][micro-batch]
@@ -112,7 +119,7 @@ class Problem:
 
 
 def search(problem: Problem) -> Placing:
-    """The shortest that the grid of rules and patiences finds, each improved from the end and forward again."""
+    """The shortest that a grid of rules and patiences finds, each improved from the end and forward again."""
     best: Placing | None = None
     placed, enough = 0, problem.bound() * (1 + 1e-9)
     for ranks, patience in _tries(problem):
@@ -126,7 +133,12 @@ def search(problem: Problem) -> Placing:
 
 
 def _tries(problem: Problem) -> Iterator[tuple[Ranks, float]]:
-    every = [_longest_paths(problem), *(_kinds_first(problem, rule) for rule in RULES)]
+    every = [
+        _timetable(problem),
+        _timetable(problem, weights_late=True),
+        _longest_paths(problem),
+        *(_kinds_first(problem, rule) for rule in RULES),
+    ]
     return ((ranks, patience) for patience in PATIENCES for ranks in every)
 
 
@@ -143,7 +155,30 @@ def _improved(problem: Problem, ranks: Ranks, patience: float) -> Iterator[Placi
         yield made
 
 
-def _kinds_first(problem: Problem, rule: Sequence[int]) -> Ranks:
+def _timetable(problem: Problem, weights_late: bool = False) -> Ranks:
+    """When each op would start if micro-batches followed each other in one rhythm and never met.
+
+    The rhythm is that of the slowest device, or, if its cap is reached first, of the round trips that the cap allows.
+    With `weights_late` a W comes as late as the cap lets it: just before the forward that waits for it.
+    """
+    zero = [[[0.0]] * problem.num_stages] * len(problem.kinds)
+    alone = Placing(replace(problem, num_micro_batches=1), zero, patience=0.0).ends
+    start = [
+        [end[0] - duration for end, duration in zip(*both, strict=True)]
+        for both in zip(alone, problem.durations, strict=True)
+    ]
+    rhythm = 0.0
+    for stage, forward in enumerate(start[0]):
+        work = sum(durations[stage] for durations in problem.durations)
+        rhythm = max(rhythm, work, (alone[-1][stage][0] - forward) / problem.limit)
+    if weights_late and len(problem.kinds) > 2:
+        again = problem.limit * rhythm
+        start[-1] = [f + again - w for f, w in zip(start[0], problem.durations[-1], strict=True)]
+    pieces = range(problem.num_micro_batches)
+    return [[[first + piece * rhythm for piece in pieces] for first in kind] for kind in start]
+
+
+def _kinds_first(problem: Problem, rule: tuple[int, ...]) -> Ranks:
     """One kind before the other, whatever the micro-batch; a full backward stands where I does."""
     ranks = [float(rule.index(I if kind == B else kind)) for kind in problem.kinds]
     return [[[rank] * problem.num_micro_batches] * problem.num_stages for rank in ranks]
