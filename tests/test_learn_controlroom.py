@@ -27,6 +27,8 @@ from pipekit.learn.controlroom.screen import DRAWERS
 from pipekit.run import cores
 from pipekit.show import fonts, panel, say
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = 0.04  # batch_time in seconds: a micro-batch of 16 takes 10 ms
 LONGEST = 60  # seconds a run may take on a busy machine before a test gives up

@@ -12,6 +12,8 @@ from pipekit.learn import Experiment, Settings, experiment, mlp
 from pipekit.learn.data import digits
 from pipekit.learn.experiment import Watch
 
+pytestmark = pytest.mark.alone
+
 QUICK = 0.04  # batch_time in seconds: a micro-batch of 16 takes 10 ms
 PAIR = Settings(num_stages=2, num_micro_batches=2)
 

@@ -17,6 +17,8 @@ from pipekit.learn.controlroom import sweep_pictures
 from pipekit.learn.experiment import Watch
 from pipekit.show import LANGUAGES, say
 
+pytestmark = pytest.mark.alone
+
 QUICK = 0.04  # batch_time in seconds: a micro-batch of 16 takes 10 ms
 
 

@@ -18,6 +18,8 @@ from pipekit.plan.ops import unpack
 from pipekit.run.devices import HEAD_START
 from pipekit.run.measure import RETRIES
 
+pytestmark = pytest.mark.alone
+
 WIDTH = 4
 EXACT = 1e-9
 SCHEDULES = {"gpipe": plan.gpipe, "1f1b": plan.one_f_one_b}

@@ -16,6 +16,8 @@ from pipekit.run import cores
 from pipekit.run import devices as devices_module
 from pipekit.run.pace import declared_times
 
+pytestmark = pytest.mark.alone
+
 TWO_ON_EACH = plan.Schedule(  # stages 0 and 2 on device 0, 1 and 3 on device 1
     ["0F0 2F0 2B0 0B0", "1F0 3F0 3B0 1B0"], placement=[0, 1, 0, 1]
 )

@@ -174,8 +174,10 @@ def test_test_hands_its_arguments_to_pytest_and_to_nothing_else(tmp_path):
     options, rest = parse(["test", "-k", "gpipe", "--lang"])
     assert options.command == "test" and rest == ["-k", "gpipe", "--lang"]
     steps = dict(checks.check_steps(tmp_path, rest))
-    assert list(steps) == ["ruff check", "ruff format", "mypy", "pytest"]
-    assert [name for name, command in steps.items() if "-k" in command] == ["pytest"]
+    both = ["pytest, side by side", "pytest, one at a time"]
+    assert list(steps) == ["ruff check", "ruff format", "mypy", *both]
+    assert [name for name, command in steps.items() if command[-3:] == rest] == both
+    assert list(dict(checks.check_steps(tmp_path, ["-m", "cuda"])))[3:] == ["pytest"]
 
 
 def test_notebooks_are_checked_last_when_there_are_any(tmp_path):
@@ -183,6 +185,18 @@ def test_notebooks_are_checked_last_when_there_are_any(tmp_path):
     assert not checks.has_notebooks(tmp_path)
     (tmp_path / "notebooks" / "zh" / "a.ipynb").touch()
     assert checks.check_steps(tmp_path, [])[-1][0] == "notebooks"
+
+
+def test_every_test_is_in_one_of_the_two_runs():
+    one, other = (command[command.index("-m") + 1] for _, command in checks.pytest_steps([]))
+    assert other == f"not ({one})"
+
+
+def test_one_of_the_two_runs_may_be_empty_but_not_both(tmp_path):
+    (tmp_path / "test_it.py").write_text("def test_it():\n    pass\n", encoding="utf-8")
+    assert checks.run_tests(tmp_path, checks.pytest_steps(["-p", "no:cacheprovider"])) == 0
+    nothing = checks.pytest_steps(["-k", "nothing", "-p", "no:cacheprovider"])
+    assert checks.run_tests(tmp_path, nothing) == checks.NOTHING_SELECTED
 
 
 def test_testing_stops_at_the_first_failure(tmp_path, capfd):

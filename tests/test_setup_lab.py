@@ -27,7 +27,10 @@ from pipekit.launcher.lock import one_at_a_time
 from pipekit.launcher.places import Places
 from pipekit.launcher.words import SetupError, Voice
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the prepared folder borrows packages by a symlink")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(os.name == "nt", reason="the prepared folder borrows packages by a symlink"),
+]
 CHROMIUM = os.environ.get("PIPEKIT_CHROMIUM") or shutil.which("chromium")
 VOICE = Voice("en")
 CONFIGURATIONS = {"jupyter_server_config.py", "jupyter_lab_config.py"}

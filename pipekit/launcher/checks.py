@@ -11,13 +11,28 @@ def has_notebooks(root: Path) -> bool:
     return any((root / "notebooks").glob("**/*.ipynb"))
 
 
+SIDE_BY_SIDE = "not alone and not browser"  # pytest's -m: what may share the machine
+NOTHING_SELECTED = 5  # pytest's exit status
+
+
+def pytest_steps(arguments: list[str]) -> list[tuple[str, list[str]]]:
+    """What keeps time runs one at a time, all else in two processes; a choice by -m runs as it is asked for."""
+    if "-m" in arguments:
+        return [("pytest", ["pytest", *arguments])]
+    two = ["-n", "2", "--dist", "loadfile"]
+    return [
+        ("pytest, side by side", ["pytest", *two, "-m", SIDE_BY_SIDE, *arguments]),
+        ("pytest, one at a time", ["pytest", "-m", f"not ({SIDE_BY_SIDE})", *arguments]),
+    ]
+
+
 def check_steps(root: Path, pytest_arguments: list[str]) -> list[tuple[str, list[str]]]:
     """Every check, cheapest first; the notebooks come last, so that a run ends with pytest's closing line."""
     steps = [
         ("ruff check", ["ruff", "check", "."]),
         ("ruff format", ["ruff", "format", "--check", "."]),
         ("mypy", ["mypy", "pipekit"]),
-        ("pytest", ["pytest", *pytest_arguments]),
+        *pytest_steps(pytest_arguments),
     ]
     if has_notebooks(root):
         nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
@@ -32,13 +47,18 @@ def tell(text: str) -> None:
 
 
 def run_tests(root: Path, steps: list[tuple[str, list[str]]]) -> int:
-    """Run the checks in order, each a Python module and its arguments, and stop at the first that fails."""
-    times = []
+    """Run the checks in order, each a Python module and its arguments, and stop at the first that fails.
+
+    One of the two pytest runs may have nothing to do, both may not.
+    """
+    times, empty = [], 0
     for number, (name, command) in enumerate(steps, start=1):
         tell(f"[{number}/{len(steps)}] {name}")
         started = time.monotonic()
         status = subprocess.call([sys.executable, "-m", *command], cwd=root)
         seconds = time.monotonic() - started
+        if command[0] == "pytest" and status == NOTHING_SELECTED and name.startswith("pytest,") and not empty:
+            empty, status = 1, 0
         if status != 0:
             tell(f"[{number}/{len(steps)}] {name} FAILED after {seconds:.1f} s (exit status {status})")
             return status
