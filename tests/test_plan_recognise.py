@@ -124,3 +124,8 @@ def test_text_is_read_with_the_wide_letters_of_a_chinese_keyboard():
 
 def test_line_breaks_are_spaces():
     assert Schedule.from_text("0F0\n0B0 |\n 1F0 1B0\n") == Schedule.from_text("0F0 0B0 | 1F0 1B0")
+
+
+def test_one_chunk_a_device_is_not_called_interleaved():
+    assert recognise(by_name("interleaved_1f1b", 2, 4, num_chunks=1)) is None
+    assert recognise(by_name("looped_bfs", 2, 4, num_chunks=1)) == "gpipe"

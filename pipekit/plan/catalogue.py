@@ -12,7 +12,7 @@ from pipekit.plan.schedules import count, gpipe, one_f_one_b, recomputed
 from pipekit.plan.zero_bubble import zb_h1, zb_h2, zb_v
 
 _ONE_STAGE: dict[str, Callable[..., Schedule]] = {"gpipe": gpipe, "1f1b": one_f_one_b}
-_CHUNKED: dict[str, Callable[..., Schedule]] = {
+CHUNKED: dict[str, Callable[..., Schedule]] = {
     "interleaved_1f1b": interleaved_1f1b,
     "looped_bfs": looped_bfs,
 }
@@ -24,7 +24,7 @@ _WHOLE: dict[str, Callable[..., Schedule]] = {
     "dualpipe_v": dualpipe_v,
     "chimera": chimera,
 }
-SCHEDULES: dict[str, Callable[..., Schedule]] = {**_ONE_STAGE, **_CHUNKED, **_WHOLE}
+SCHEDULES: dict[str, Callable[..., Schedule]] = {**_ONE_STAGE, **CHUNKED, **_WHOLE}
 
 
 def by_name(
@@ -52,12 +52,12 @@ def by_name(
         return Schedule(schedule.lanes, schedule.placement, recompute, name)
     if name in _ONE_STAGE:
         return _ONE_STAGE[name](num_devices, num_micro_batches, checkpoint, recompute)
-    if name in _CHUNKED:
-        return _CHUNKED[name](num_devices, num_micro_batches, num_chunks, checkpoint, recompute)
+    if name in CHUNKED:
+        return CHUNKED[name](num_devices, num_micro_batches, num_chunks, checkpoint, recompute)
     if name not in _WHOLE:
         raise ScheduleError("schedule_name", asked=name, known=", ".join(["naive", *SCHEDULES]))
     recomputed(1, checkpoint, recompute)
     if checkpoint != "never":
-        with_policy = ", ".join(["naive", *_ONE_STAGE, *_CHUNKED])
+        with_policy = ", ".join(["naive", *_ONE_STAGE, *CHUNKED])
         raise ScheduleError("no_policy", name=name, asked=checkpoint, known=with_policy)
     return _WHOLE[name](num_devices, num_micro_batches)

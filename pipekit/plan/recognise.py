@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipekit.errors import ScheduleError
-from pipekit.plan.catalogue import SCHEDULES, by_name
+from pipekit.plan.catalogue import CHUNKED, SCHEDULES, by_name
 from pipekit.plan.ops import B, Lane, R, unpack
 from pipekit.plan.schedule import CHECKPOINTS, Schedule
 
@@ -32,7 +32,10 @@ def _candidates(schedule: Schedule) -> Iterator[tuple[str, Schedule]]:
     """Known schedules of the same size, the simplest first."""
     recomputes = any((unpack(lane.codes)[0] == R).any() for lane in schedule.lanes)
     policies = CHECKPOINTS[1:] if recomputes else CHECKPOINTS[:1]
+    chunks = schedule.num_stages // schedule.num_devices
     for name in ["naive", *SCHEDULES] if schedule.num_micro_batches == 1 else SCHEDULES:
+        if chunks < 2 and name in CHUNKED:
+            continue  # with one chunk a device nothing is interleaved
         for checkpoint in policies:
             try:
                 known = by_name(
@@ -41,7 +44,7 @@ def _candidates(schedule: Schedule) -> Iterator[tuple[str, Schedule]]:
                     schedule.num_micro_batches,
                     checkpoint,
                     schedule.recompute,
-                    max(1, schedule.num_stages // schedule.num_devices),
+                    max(1, chunks),
                 )
             except ScheduleError:
                 continue  # not for this K, M or policy
