@@ -16,20 +16,34 @@ from pipekit.plan import Schedule, from_torch_csv, to_torch_csv
 from tests import torch_pipeline
 
 ROOT = Path(__file__).resolve().parents[1]
-TIMEOUT = 120  # seconds; it takes some six on a quiet machine, most of them to import torch
+TIMEOUT = 200  # seconds; it takes some eight on a quiet machine, most of them to import torch
 
-SINGLE_PLACEMENT = {
-    "gpipe": lambda k, m: plan.gpipe(k, m),
-    "1f1b": lambda k, m: plan.one_f_one_b(k, m),
-}
+TWO_COPIES = ("dualpipe", "chimera")
+SINGLE_PLACEMENT = [name for name in plan.SCHEDULES if name not in TWO_COPIES]
+
+
+def test_every_schedule_is_either_exchanged_or_refused_here():
+    assert SINGLE_PLACEMENT == [
+        "gpipe", "1f1b", "interleaved_1f1b", "looped_bfs", "zb_h1", "zb_h2", "zb_v", "dualpipe_v",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SINGLE_PLACEMENT)
-@pytest.mark.parametrize("num_devices, num_micro_batches", [(2, 4), (2, 8), (3, 6), (4, 8)])
+@pytest.mark.parametrize("num_devices, num_micro_batches", [(2, 4), (2, 8), (3, 6), (4, 8), (4, 16)])
 def test_a_schedule_comes_back_op_for_op(name, num_devices, num_micro_batches):
-    schedule = SINGLE_PLACEMENT[name](num_devices, num_micro_batches)
-    back = from_torch_csv(to_torch_csv(schedule), name=schedule.name)
-    assert back == schedule
+    schedule = plan.by_name(name, num_devices, num_micro_batches)
+    assert from_torch_csv(to_torch_csv(schedule), name=name) == schedule
+
+
+@pytest.mark.parametrize("name", ["interleaved_1f1b", "looped_bfs"])
+def test_three_chunks_a_device_come_back_too(name):
+    schedule = plan.by_name(name, 2, 4, num_chunks=3)
+    assert from_torch_csv(to_torch_csv(schedule), name=name) == schedule
+
+
+def test_what_the_automatic_scheduler_found_can_be_written():
+    found = plan.greedy(3, 6, plan.Costs(), 3)
+    assert from_torch_csv(to_torch_csv(found)).lanes == found.lanes
 
 
 def test_one_row_a_device_one_cell_an_op():
@@ -74,15 +88,20 @@ def torch_order(schedule_class, num_devices, num_micro_batches, num_chunks):
     return "\r\n".join(",".join("" if op is None else str(op) for op in row) for row in rows)
 
 
-PYTORCHS_OWN = {
-    "ScheduleGPipe": (1, lambda k, m: in_order_of_forwards(k, m)),
-}
-
-
 def in_order_of_forwards(num_devices, num_micro_batches):
     """GPipe as PyTorch runs it: backwards in the order of the forwards."""
     lanes = [[f"{k}{kind}{m}" for kind in "FB" for m in range(num_micro_batches)] for k in range(num_devices)]
     return Schedule(lanes)
+
+
+PYTORCHS_OWN = {  # class -> (stages a device, the same of ours)
+    "ScheduleGPipe": (1, in_order_of_forwards),
+    "ScheduleInterleaved1F1B": (2, lambda k, m: plan.interleaved_1f1b(k, m, 2)),
+    "ScheduleLoopedBFS": (2, lambda k, m: plan.looped_bfs(k, m, 2)),
+    "ScheduleInterleavedZeroBubble": (1, plan.zb_h1),
+    "ScheduleZBVZeroBubble": (2, plan.zb_v),
+    "ScheduleDualPipeV": (2, plan.dualpipe_v),
+}
 
 
 @pytest.mark.parametrize("name", PYTORCHS_OWN)
@@ -125,14 +144,13 @@ def uncut(num_stages):
 
 
 OUT_OF_ORDER = "0F1 0F0 0F2 0B1 0B0 0B2 | 1F1 1F0 1F2 1B1 1B0 1B2"  # PyTorch takes one loss for another here
-HALVES_IN_A_V = (
+HALVES_AND_WHOLES_IN_A_V = (
     "0F0 0F1 0F2 3F0 3I0 3W0 3F1 3I1 0I0 0W0 3W1 3F2 3I2 0I1 0W1 3W2 0I2 0W2 | "
     "1F0 2F0 1F1 2F1 2I0 2W0 1F2 1I0 1W0 2F2 2I1 1I1 2W1 1W1 2B2 1B2"
 )
 TRAINED = {
-    "gpipe": plan.gpipe(2, 4),
-    "one_f_one_b": plan.one_f_one_b(2, 4),
-    "halves_in_a_v": Schedule.from_text(HALVES_IN_A_V),
+    **{name: plan.by_name(name, 2, 4) for name in SINGLE_PLACEMENT},
+    "halves_and_wholes_in_a_v": Schedule.from_text(HALVES_AND_WHOLES_IN_A_V),
 }
 
 
@@ -143,7 +161,7 @@ def trained(tmp_path_factory):
     for name, schedule in TRAINED.items():
         (folder / f"{name}.csv").write_text(to_torch_csv(schedule))
     rows = (lane.strip().replace(" ", ",") for lane in OUT_OF_ORDER.split("|"))
-    (folder / "z_out_of_order.csv").write_text("\n".join(rows))
+    (folder / "zz_out_of_order.csv").write_text("\n".join(rows))
     ranks = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.torch_pipeline", str(folder), str(rank), "2"],
@@ -159,7 +177,7 @@ def trained(tmp_path_factory):
         for rank in ranks:
             rank.kill()
     assert [rank.returncode for rank in ranks] == [0, 0], "\n".join(said)
-    names = [*TRAINED, "z_out_of_order"]
+    names = [*TRAINED, "zz_out_of_order"]
     return {name: [torch.load(folder / f"{name}.{rank}.pt") for rank in range(2)] for name in names}
 
 
@@ -176,7 +194,7 @@ def test_pytorchs_runtime_trains_our_csv_with_the_uncut_models_loss_and_gradient
 
 
 def test_pytorchs_runtime_fails_where_the_last_stages_forwards_are_out_of_order_so_that_is_refused(trained):
-    assert any("error" in rank for rank in trained["z_out_of_order"])
+    assert any("error" in rank for rank in trained["zz_out_of_order"])
     with pytest.raises(
         ScheduleError, match="1F1 runs before 1F0, but PyTorch's runtime finds a loss by"
     ) as caught:
@@ -194,9 +212,10 @@ def test_a_recomputation_is_refused_with_the_reason(checkpoint):
     assert caught.value.key == "torch_recompute"
 
 
-def test_two_replicas_are_refused_with_the_reason():
-    with pytest.raises(ScheduleError, match="stage 0 is there twice, on devices 0 and 1") as caught:
-        to_torch_csv(Schedule(["0F0 1F1 1B1 0B0", "1F0 0F1 1B0 0B1"]))
+@pytest.mark.parametrize("name, second", [("dualpipe", 3), ("chimera", 3)])
+def test_two_replicas_are_refused_with_the_reason(name, second):
+    with pytest.raises(ScheduleError, match=f"stage 0 is there twice, on devices 0 and {second}") as caught:
+        to_torch_csv(plan.by_name(name, 4, 8))
     assert caught.value.key == "torch_replicas"
 
 
