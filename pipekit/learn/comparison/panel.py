@@ -117,9 +117,8 @@ class ComparisonPanel(show.Panel):
     @property
     def rows(self) -> list[Row]:
         """The table as it stands."""
-        self.settle()
         with self.lock:
-            return list(self._rows)
+            return self._current_rows()
 
     def run(self) -> show.Run[list[Row]]:
         """Really train with every row's schedule, in the background; `.wait()` gives the rows."""
@@ -164,9 +163,8 @@ class ComparisonPanel(show.Panel):
 
     def picture(self) -> Image.Image:
         """All grids and the table as one still picture."""
-        self.settle()
-        with self.lock:
-            return pictures.still(self.case, self._rows, self.lang, self.view, self._pieces)
+        rows = self.rows
+        return pictures.still(self.case, rows, self.lang, self.view, self._pieces)
 
     def picture_png(self) -> bytes:
         """The same as PNG: what a notebook shows where no kernel is."""
@@ -174,15 +172,15 @@ class ComparisonPanel(show.Panel):
 
     def picture_text(self) -> str:
         """The table and what it means, in words."""
-        self.settle()
-        with self.lock:
-            lines = tables.text(self._rows, self.lang, self.view, self._pieces)
-            kept = [f"{sentences.name(each, self.lang, self.view)}: {sentences.equality(each, self.lang, self.view)}"
-                    for each in self._rows if each.figures is not None]  # fmt: skip
-            source = sentences.source(self.case, self._rows, self.lang, self.view)
-            return "\n".join(
-                [*source, *lines, *kept, *self._notes(), say("still_line", self.lang, self.view)]
-            )
+        rows, lang, view = self.rows, self.lang, self.view
+        kept = [
+            f"{sentences.name(each, lang, view)}: {sentences.equality(each, lang, view)}"
+            for each in rows
+            if each.figures is not None
+        ]
+        source = sentences.source(self.case, rows, lang, view)
+        table = tables.text(rows, lang, view, self._pieces)
+        return "\n".join([*source, *table, *kept, *self._notes(rows), say("still_line", lang, view)])
 
     def moving(self) -> list[Any]:
         """What changes while something runs."""
@@ -190,9 +188,8 @@ class ComparisonPanel(show.Panel):
 
     def settle(self) -> None:
         """Wait until all that was asked for is drawn."""
-        if not self.lock._is_owned():  # type: ignore[attr-defined]  # who draws can't wait for the drawing
-            self._later.settle()
-            self._progress.settle()
+        self._later.settle()
+        self._progress.settle()
 
     # -- widgets
 
@@ -248,18 +245,20 @@ class ComparisonPanel(show.Panel):
     # -- rows
 
     @property
+    def _found(self) -> Search | None:
+        """The best of each schedule, while it is of these knobs."""
+        found = self._search
+        return found if found is not None and found.case == self.case else None
+
+    @property
     def _pieces(self) -> bool:
         """Whether each row says its own M."""
-        return self._search is not None
+        return self._found is not None
 
     def _current_rows(self) -> list[Row]:
         """The search's rows or the knobs', each with its measurement if there is one."""
-        case = self.case
-        plain = (
-            self._search.rows
-            if self._search is not None
-            else [self._predict(case, each) for each in self.variants]
-        )
+        case, found = self.case, self._found
+        plain = [self._predict(case, each) for each in self.variants] if found is None else found.rows
         return [self._measured.get((case, each.variant, each.num_micro_batches), each) for each in plain]
 
     def _predict(self, case: Case, variant: Variant) -> Row:
@@ -279,15 +278,18 @@ class ComparisonPanel(show.Panel):
             image = pictures.draw(self.case, self._rows, self.lang, self.view, self._pieces)
             self.screen.picture.value = show.png(image)
             self.screen.table.value = tables.page(self._rows, self.lang, self.view, self._pieces)
-            self.screen.notes.value = "".join(f"<div>{html.escape(said)}</div>" for said in self._notes())
+            self.screen.notes.value = "".join(
+                f"<div>{html.escape(said)}</div>" for said in self._notes(self._rows)
+            )
             self._usable()
             self._say_status()
 
-    def _notes(self) -> list[str]:
-        said = sentences.search(self._search, self.lang, self.view) if self._search is not None else []
-        said += sentences.notes(self._rows, self.lang, self.view)
+    def _notes(self, rows: list[Row]) -> list[str]:
+        found = self._found
+        said = [] if found is None else sentences.search(found, self.lang, self.view)
+        said += sentences.notes(rows, self.lang, self.view)
         if self.view == "engineer":
-            said += tables.forms(self._rows, self.lang, self.view)
+            said += tables.forms(rows, self.lang, self.view)
         return said + ([] if drawn_language(self.lang) == self.lang else [say("font_hint", self.lang)])
 
     def _say_status(self) -> None:
@@ -318,7 +320,7 @@ class ComparisonPanel(show.Panel):
         screen.run.disabled = running or not can
         screen.find.disabled = running or not self.schedules
         screen.cancel.disabled = not running
-        screen.back.disabled = running or self._search is None
+        screen.back.disabled = running or not self._pieces
         screen.csv.disabled = screen.png.disabled = running or not can
         key = "compare_confirm" if self._confirmed else "compare_run"
         screen.run.description = say(key, self.lang, self.view, seconds=math.ceil(self._seconds))
