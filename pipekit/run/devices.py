@@ -124,8 +124,8 @@ class StandIns(Devices):
     def costs(self, schedule: Schedule, num_samples: int, shape: ModelShape | None) -> Costs:
         """The declared times: per sample, or per op with `tick=`; what `simulate` and the workers both read."""
         forward = [
-            self._unit(stage, schedule, num_samples, shape) * self.slow.get(device, 1.0)
-            for stage, (device, *_) in enumerate(schedule.homes)
+            self._unit(stage, schedule, num_samples, shape) * self._slowness(stage, homes)
+            for stage, homes in enumerate(schedule.homes)
         ]
         twice = [2 * seconds for seconds in forward]
         message: float | list[float] = 1.0
@@ -147,7 +147,9 @@ class StandIns(Devices):
 
     def _unit(self, stage: int, schedule: Schedule, num_samples: int, shape: ModelShape | None) -> float:
         """Declared forward seconds of a stage: for one sample, or for one op with `tick=`."""
-        share = schedule.placement.count(schedule.placement[stage])  # v: stages on this device
+        device = schedule.homes[stage][0]
+        # v: stages on this device; one that is there twice does half of its micro-batches here.
+        share = sum(1 / len(homes) for homes in schedule.homes if device in homes)
         if self.tick is not None:
             return self.tick / share
         if self.batch_time is not None:
@@ -159,6 +161,13 @@ class StandIns(Devices):
         if flops == 0:
             raise DeviceError("speed_zero", stage=stage, layers=shape.stages[stage].name)
         return flops / self.speed
+
+    def _slowness(self, stage: int, homes: tuple[int, ...]) -> float:
+        """How many times slower than declared a stage's device is; both of its devices, if it has two."""
+        factors = [self.slow.get(device, 1.0) for device in homes]
+        if factors[0] != factors[-1]:
+            raise DeviceError("clock_slow_copies", stage=stage, first=homes[0], second=homes[-1])
+        return factors[0]
 
     @property
     def proportional(self) -> bool:

@@ -8,6 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -37,6 +38,7 @@ from pipekit.run.microbatch import Weight, given_tensors, num_samples, sizes_of
 from pipekit.run.pace import CudaPace, StandInPace, WallPace, declared_times
 from pipekit.run.partition import check_stages
 from pipekit.run.pieces import Loss, Pieces, cut_batch
+from pipekit.run.replicas import Replica, refuse_what_cannot_be_copied
 from pipekit.run.result import StepResult, read_result
 from pipekit.run.stage import Caller, StageRun, Traits
 from pipekit.run.transaction import Transaction
@@ -52,7 +54,9 @@ class Pipeline:
     Args:
         stages: modules that run one after the other, from `run.partition`; shared with your model, not copied.
         devices: from `run.stand_ins`, `run.cpu`, `run.cuda` or `run.auto`.
-        placement: stage -> device; left out: stage modulo K. Weights are put there once.
+        placement: stage -> device, or the two devices that each keep a copy of it (a bidirectional schedule's
+            `placement`); left out: stage modulo K. Weights are put on the (first) device once; a copy is made at
+            the start of each step and its gradients are added at the end, so `parameters()` are the originals.
         timeout: seconds that one op may take before the step gives up.
 
     Raises:
@@ -64,7 +68,7 @@ class Pipeline:
         self,
         stages: Sequence[nn.Module],
         devices: Devices,
-        placement: Sequence[int] | None = None,
+        placement: Sequence[int | Sequence[int]] | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
         self.stages = list(stages)
@@ -72,9 +76,8 @@ class Pipeline:
         self.timeout = timeout
         self._check_stages()
         num_devices = devices.num_devices
-        self.placement = tuple(
-            [stage % num_devices for stage in range(len(self.stages))] if placement is None else placement
-        )
+        round_robin = [stage % num_devices for stage in range(len(self.stages))]
+        self.homes = tuple([_home(given) for given in (round_robin if placement is None else placement)])
         self._check_placement()
         self._first_layers = np.cumsum(
             [0, *(max(1, len(list(stage.children()))) for stage in self.stages)]
@@ -105,6 +108,11 @@ class Pipeline:
     def num_stages(self) -> int:
         """S."""
         return len(self.stages)
+
+    @property
+    def placement(self) -> tuple[int | tuple[int, ...], ...]:
+        """Stage -> its device, or its two devices, as `Schedule.placement` has it."""
+        return tuple([home[0] if len(home) == 1 else home for home in self.homes])
 
     def close(self) -> None:
         """Send the workers away; a step that runs in another thread is cancelled first."""
@@ -209,19 +217,20 @@ class Pipeline:
         keep_gradients: bool,
     ) -> StepResult:
         lanes = self._fit(schedule)
-        ends = (self.devices.torch_device(device) for device in (self.placement[0], self.placement[-1]))
-        pieces = cut_batch(schedule, batch, target, loss, weight, *ends)
+        refuse_what_cannot_be_copied(self.stages, self.homes)
+        places = [self.devices.torch_device(device) for device in range(self.num_devices)]
+        pieces = cut_batch(schedule, batch, target, loss, weight, places)
         inventory, caller = self._take_inventory(loss), Caller.now()
         signature = _signature(schedule, batch, target, loss, inventory, caller)
         shape = self._shape(signature, batch, loss, target)
         self._check_memory(signature, schedule, pieces, shape)
         costs = self.devices.costs(schedule, pieces.total, self._needed_shape(shape))
-        places = [self.devices.torch_device(device) for device in self.placement]
-        transaction = Transaction(inventory, places)
+        replicas = self._make_replicas(inventory, places, loss)
+        transaction = Transaction(inventory, [places[home[0]] for home in self.homes], replicas)
         stepping = _claim(transaction.parameters.keys())
         try:
             self._job = job = self._make_job(
-                lanes, schedule, pieces, signature, inventory, caller, costs, on_span
+                lanes, schedule, pieces, signature, inventory, replicas, caller, costs, on_span
             )
             if self._cancel_asked:
                 job.cancel()
@@ -230,7 +239,7 @@ class Pipeline:
             self._run(job)
             if not torch.equal(mark, torch.default_generator.get_state()):
                 self._traits.clear()  # a stage that never drew may have begun to: look at all of them again
-            result = read_result(job, schedule, pieces, self.devices, inventory)
+            result = read_result(job, schedule, pieces, self.devices, inventory, self.homes, replicas)
             if signature not in self._known_logs:
                 self._known_logs[signature] = job.logs
             job.drop_graphs()
@@ -281,14 +290,16 @@ class Pipeline:
         check_stages(self.stages)
 
     def _check_placement(self) -> None:
-        if self.num_devices > self.num_stages:
+        num_homes = sum(map(len, self.homes))
+        if self.num_devices > num_homes:
             raise PlacementError(
                 "too_many_devices",
                 num_devices=self.num_devices,
                 num_stages=self.num_stages,
-                idle=self.num_devices - self.num_stages,
+                idle=self.num_devices - num_homes,
             )
-        if len(self.placement) != self.num_stages or set(self.placement) != set(range(self.num_devices)):
+        used = {device for home in self.homes for device in home}
+        if len(self.homes) != self.num_stages or used != set(range(self.num_devices)):
             raise PlacementError(
                 "placement_shape",
                 placement=self.placement,
@@ -297,9 +308,9 @@ class Pipeline:
             )
 
     def _place_weights(self) -> None:
-        for stage, device in zip(self.stages, self.placement, strict=True):
+        for stage, home in zip(self.stages, self.homes, strict=True):
             if isinstance(self.devices, Cuda):
-                stage.to(self.devices.torch_device(device))
+                stage.to(self.devices.torch_device(home[0]))
 
     def _fit(self, schedule: Schedule) -> Lanes:
         """The schedule ready for this pipeline, or an error with both sides and the line to write."""
@@ -317,7 +328,7 @@ class Pipeline:
                 pipeline_devices=self.num_devices,
                 line=f"run.stand_ins({schedule.num_devices}, batch_time=0.16)",
             )
-        if schedule.placement != self.placement:
+        if list(map(sorted, schedule.homes)) != list(map(sorted, self.homes)):
             raise PlacementError(
                 "placement",
                 schedule_placement=schedule.placement,
@@ -331,6 +342,17 @@ class Pipeline:
         if self._inventory is None or not self._inventory.holds(loss):
             self._inventory = Inventory(self.stages, loss)
         return self._inventory
+
+    def _make_replicas(self, inventory: Inventory, places: list[torch.device], loss: Loss) -> list[Replica]:
+        """The copies of the stages that live on two devices, as the originals are now."""
+        last = self.num_stages - 1
+        return [
+            Replica(
+                stage, self.stages[stage], loss if stage == last else None, home, places[home[1]], inventory
+            )
+            for stage, home in enumerate(self.homes)
+            if len(home) > 1
+        ]
 
     def _shape(self, signature: Any, batch: Any, loss: Loss, target: Any) -> ModelShape | None:
         """The model's shape for this kind of step, where the clock or caution asks for it.
@@ -366,8 +388,10 @@ class Pipeline:
             return
         peaks = peak_activations(schedule, shape, pieces.sizes)
         gradients = [0.0] * self.num_devices
-        for stage, device in zip(shape.stages, self.placement, strict=True):
-            gradients[device] += stage.parameters
+        for stage, home in zip(shape.stages, self.homes, strict=True):
+            gradients[home[0]] += stage.parameters
+            for device in home[1:]:  # a copy of the weights, and its gradients
+                gradients[device] += 2 * stage.parameters
         needed = [a + g for a, g in zip(peaks, gradients, strict=True)]
         for device, (predicted, available) in enumerate(self._budgets(needed)):
             refuse_over(predicted, available, device)
@@ -384,39 +408,44 @@ class Pipeline:
         pieces: Pieces,
         signature: Any,
         inventory: Inventory,
+        replicas: list[Replica],
         caller: Caller,
         costs: Costs | None,
         on_span: OnSpan | None,
     ) -> Job:
-        known = self._known_logs.get(signature)
-        key = draw_key()
-        runs = []
-        for index, stage in enumerate(self.stages):
-            last = index == self.num_stages - 1
-            goes_to = self.placement[min(index + 1, self.num_stages - 1)]
-            ledger = None
-            if known is None:
-                own = [*inventory.parameters[index], *inventory.buffers[index]]
-                ledger = Ledger({storage_key(tensor) for tensor in own} | pieces.outside())
-            runs.append(
-                StageRun(
+        known, key = self._known_logs.get(signature), draw_key()
+        runs = {}
+        twice = {replica.stage: replica for replica in replicas}
+        for stage, home in enumerate(self.homes):
+            for copy, device in enumerate(home):
+                own = [*inventory.parameters[stage], *inventory.buffers[stage]]
+                module, head = self.stages[stage], pieces.head if stage == self.num_stages - 1 else None
+                if copy:
+                    replica = twice[stage]
+                    own, module = [*replica.parameters.values(), *replica.buffers], replica.module
+                    head = None if head is None else replace(head, loss=replica.loss)
+                ledger = None
+                if known is None:
+                    ledger = Ledger({storage_key(tensor) for tensor in own} | pieces.outside())
+                runs[stage, device] = StageRun(
+                    module,
                     stage,
-                    index,
-                    self._first_layers[index],
-                    pieces.head if last else None,
-                    lanes.recomputed[index],
-                    self._traits.setdefault((index, inventory.training[index]), Traits()),
+                    self._first_layers[stage],
+                    head,
+                    lanes.recomputed[stage],
+                    self._traits.setdefault((stage, copy, inventory.training[stage]), Traits()),
                     ledger,
                     key,
                     caller,
-                    self.devices.torch_device(goes_to),
                 )
-            )
         make_pace = self._paces(lanes, schedule, pieces, costs)
         projection = None
         if known is None and not isinstance(self.devices, Cuda):
-            projection = Projection(schedule, pieces.sizes, nbytes(self.parameters()), available_memory())
-        return Job(lanes, runs, pieces.inputs, make_pace, known, projection, on_span)
+            copies = [each for replica in replicas for each in replica.parameters.values()]
+            weights = nbytes([*self.parameters(), *copies])
+            projection = Projection(schedule, pieces.sizes, weights, available_memory())
+        places = [self.devices.torch_device(device) for device in range(self.num_devices)]
+        return Job(lanes, runs, pieces.inputs, places, make_pace, known, projection, on_span)
 
     def _paces(self, lanes: Lanes, schedule: Schedule, pieces: Pieces, costs: Costs | None) -> MakePace:
         """How each worker makes its lane's clock."""
@@ -463,6 +492,11 @@ class Pipeline:
         proportional = isinstance(self.devices, StandIns) and self.devices.proportional
         sizes = sizes_of(total, schedule.num_micro_batches)
         return simulate(schedule, costs, sizes if proportional else None)
+
+
+def _home(given: int | Sequence[int]) -> tuple[int, ...]:
+    """The devices of one stage, each once."""
+    return tuple(dict.fromkeys(given)) if isinstance(given, Sequence) else (given,)
 
 
 _IN_STEP: set[int] = set()  # parameters that a pipeline of this process is stepping with

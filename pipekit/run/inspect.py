@@ -91,7 +91,7 @@ def _kept(
                 output = stage(received)
                 if loss is not None and index == len(stages) - 1:
                     _ = loss(output) if target is None else loss(output, goal)
-            parcel, _ = pack(output, places[min(index + 1, len(stages) - 1)])
+            parcel = pack(output, places[min(index + 1, len(stages) - 1)])
         rows.append(
             {
                 "stash": float(stash),

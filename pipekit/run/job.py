@@ -42,7 +42,8 @@ class Job:
     """One step.
 
     Args:
-        lanes: the schedule, ready. stage_runs: one a stage. pieces: stage 0's inputs, one a micro-batch.
+        lanes: the schedule, ready. stage_runs: one for each stage and each of its devices.
+        pieces: stage 0's inputs, one a micro-batch. places: the torch device of each device.
         paces: a lane's clock, made in its worker. known_logs: kept and pending bytes at each op's end of each lane,
             from an earlier step of the same kind, or None: then they are counted, and `projection` watches them.
     """
@@ -50,14 +51,15 @@ class Job:
     def __init__(
         self,
         lanes: Lanes,
-        stage_runs: list[StageRun],
+        stage_runs: dict[tuple[int, int], StageRun],
         pieces: list[Parcel],
+        places: list[torch.device],
         make_pace: MakePace,
         known_logs: list[LaneLog] | None,
         projection: Projection | None,
         on_span: OnSpan | None,
     ) -> None:
-        self.lanes, self.stage_runs, self.pieces = lanes, stage_runs, pieces
+        self.lanes, self.stage_runs, self.pieces, self.places = lanes, stage_runs, pieces, places
         self.make_pace, self.known_logs, self.on_span = make_pace, known_logs, on_span
         self.projection = projection
         num_devices = len(lanes.tasks)
@@ -110,7 +112,7 @@ class Job:
     def _walk(self, device: int) -> None:
         inbox, pace, log = self.inboxes[device], self.make_pace(device, self.origin), self.logs[device]
         self.paces[device] = pace
-        runs = [self.stage_runs[stage] for stage in sorted({task.stage for task in self.lanes.tasks[device]})]
+        runs = [run for (_, home), run in self.stage_runs.items() if home == device]
         if self.known_logs is not None:
             log.kept_bytes, log.pending_bytes = (
                 self.known_logs[device].kept_bytes,
@@ -143,11 +145,11 @@ class Job:
     def _perform(self, device: int, place: int, task: Task, inbox: Inbox, pace: WallPace) -> None:
         """Run one op and send what it made. Nothing of it stays in a local variable while the worker waits."""
         try:
-            sent = self._run(task, inbox)
+            sent = self._run(device, task, inbox)
         except Stopped:
             raise
         except BaseException as cause:
-            kept = self.stage_runs[task.stage].kept.get(task.micro_batch)
+            kept = self.stage_runs[task.stage, device].kept.get(task.micro_batch)
             raise named(cause, task.op, device, kept)  # noqa: B904 -- chained there
         pace.computed(place)
         if sent is not None and task.target >= 0:
@@ -155,13 +157,13 @@ class Job:
             pace.stamp(message, device, task.target, place)
             self.inboxes[task.target].put(message)
 
-    def _run(self, task: Task, inbox: Inbox) -> Any:
-        run = self.stage_runs[task.stage]
+    def _run(self, device: int, task: Task, inbox: Inbox) -> Any:
+        run = self.stage_runs[task.stage, device]
         if task.kind in (F, R):
             sent = None
             if task.kind == F:
                 parcel = inbox.take(task.waits[0]) if task.waits else self.pieces[task.micro_batch]
-                sent = run.forward(task.micro_batch, parcel)
+                sent = run.forward(task.micro_batch, parcel, self.places[max(task.target, 0)])
             else:
                 run.recompute(task.micro_batch)
             if self.projection is not None and run.ledger is not None:
@@ -171,6 +173,9 @@ class Job:
             run.weight_grad(task.micro_batch)
             return None
         gradients = inbox.take(task.waits[0]) if task.waits else []
+        place = self.places[device]
+        if place.type != "cpu":
+            gradients = [None if each is None else each.to(place, non_blocking=True) for each in gradients]
         go_back = run.input_grad if task.kind == I else run.backward
         return go_back(task.micro_batch, gradients)
 
@@ -189,7 +194,7 @@ class Job:
 
     def drop_graphs(self) -> None:
         """Let go of every tensor of the step."""
-        for run in self.stage_runs:
+        for run in self.stage_runs.values():
             run.kept.clear()
         self.inboxes = []
         self.pieces = []
@@ -197,7 +202,8 @@ class Job:
     @property
     def losses(self) -> dict[int, torch.Tensor]:
         """The loss of each micro-batch, not weighted."""
-        return self.stage_runs[-1].losses
+        runs = self.stage_runs.values()
+        return {piece: loss for run in runs if run.head is not None for piece, loss in run.losses.items()}
 
     def is_cuda(self) -> bool:
         """Whether a GPU keeps the time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from pipekit.plan import Schedule
+from pipekit.plan.ops import F
 from pipekit.run.microbatch import Weight, cut, given_tensors, num_samples, sizes_of, weights
 from pipekit.run.stage import Head
 from pipekit.run.values import Parcel, given, storage_key
@@ -41,19 +42,26 @@ def cut_batch(
     target: Any,
     loss: Loss,
     weight: Weight,
-    first: torch.device,
-    last: torch.device,
+    places: Sequence[torch.device],
 ) -> Pieces:
     """Cut batch and target into the schedule's micro-batches, each on the device of the stage that needs it.
+
+    Args:
+        places: the torch device of each of the schedule's devices.
 
     Raises:
         BatchError: fewer samples than micro-batches, tensors of different lengths, weights that don't add up.
     """
     total = num_samples(batch)
     sizes = sizes_of(total, schedule.num_micro_batches)
-    inputs = [given(piece, first) for piece in cut(batch, "batch", total, sizes)]
+    first, last = ([places[device] for device in schedule.device_of[F, stage]] for stage in (0, -1))
+    inputs = [given(piece, at) for piece, at in zip(cut(batch, "batch", total, sizes), first, strict=True)]
     targets = cut(target, "target", total, sizes)
-    if last.type != "cpu":
-        targets = [pytree.tree_map_only(torch.Tensor, lambda t: t.to(last), piece) for piece in targets]
+    if any(at.type != "cpu" for at in last):
+        targets = [_moved(piece, at) for piece, at in zip(targets, last, strict=True)]
     head = Head(loss, targets, weights(weight, targets, sizes), has_target=target is not None)
     return Pieces(total, sizes, inputs, head, (batch, target))
+
+
+def _moved(value: Any, place: torch.device) -> Any:
+    return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(place), value)

@@ -18,6 +18,7 @@ from pipekit.run.halves import WholeBackward
 from pipekit.run.inventory import Inventory
 from pipekit.run.job import Job, LaneLog
 from pipekit.run.pieces import Pieces
+from pipekit.run.replicas import Replica
 from pipekit.run.values import nbytes
 
 
@@ -83,19 +84,29 @@ class StepResult:
 
 
 def read_result(
-    job: Job, schedule: Schedule, pieces: Pieces, devices: Devices, inventory: Inventory
+    job: Job,
+    schedule: Schedule,
+    pieces: Pieces,
+    devices: Devices,
+    inventory: Inventory,
+    homes: Sequence[tuple[int, ...]],
+    replicas: Sequence[Replica],
 ) -> StepResult:
     """The result of a job that ended well; `LossError` if its loss is not finite."""
     loss = _mean_loss(job, pieces)
     starts = np.array([start for pace in job.paces for start in pace.starts]) - job.origin
     ends = np.array([end for pace in job.paces for end in pace.ends]) - job.origin
-    memory = _memory(job, ends, [home[0] for home in schedule.homes], inventory)
+    memory = _memory(job, ends, inventory, homes, replicas)
     spans = Spans(job.lanes.codes, job.lanes.devices, starts, ends)
     timeline = Timeline(spans, schedule.num_devices, devices.source, devices.label(), memory)
     slips = [slip for pace in job.paces for slip in pace.slips] or [0.0]
     slip = Slip(statistics.median(slips), max(slips))
     overruns = sum(len(pace.overruns) for pace in job.paces)
-    whole = {(each.stage, each.key): each for run in job.stage_runs for each in run.whole_backwards.values()}
+    whole = {
+        (each.stage, each.key): each
+        for run in job.stage_runs.values()
+        for each in run.whole_backwards.values()
+    }
     told = tuple(whole[key] for key in sorted(whole))
     return StepResult(loss, timeline, memory, overruns, slip, pieces.total, told)
 
@@ -103,23 +114,30 @@ def read_result(
 def _mean_loss(job: Job, pieces: Pieces) -> torch.Tensor:
     """The weighed sum of the micro-batches' losses; of a piece that weighs 0 even nan counts nothing."""
     total = []
+    losses = job.losses
     for index, weight in enumerate(pieces.head.weights):
-        loss = float(job.losses[index])
+        loss = float(losses[index])
         if weight and not math.isfinite(loss):
             raise LossError("loss_not_finite", micro_batch=index, loss=loss)
         total.append(weight * loss if weight else 0.0)
-    like = job.losses[0]
+    like = losses[0]
     return like.new_full((), math.fsum(total))
 
 
 def _memory(
-    job: Job, ends: npt.NDArray[np.float64], placement: Sequence[int], inventory: Inventory
+    job: Job,
+    ends: npt.NDArray[np.float64],
+    inventory: Inventory,
+    homes: Sequence[tuple[int, ...]],
+    replicas: Sequence[Replica],
 ) -> Memory:
     parameters, buffers, gradients = ([0] * len(job.logs) for _ in range(3))
-    for stage, device in enumerate(placement):
-        parameters[device] += inventory.parameter_bytes[stage]
-        buffers[device] += inventory.buffer_bytes[stage]
-        gradients[device] += nbytes([p.grad for p in inventory.parameters[stage] if p.grad is not None])
+    copies = {replica.stage: list(replica.parameters.values()) for replica in replicas}
+    for stage, devices in enumerate(homes):
+        for device, own in zip(devices, (inventory.parameters[stage], copies.get(stage, [])), strict=False):
+            parameters[device] += inventory.parameter_bytes[stage]
+            buffers[device] += inventory.buffer_bytes[stage]
+            gradients[device] += nbytes([each.grad for each in own if each.grad is not None])
     kept = [max(log.kept_bytes, default=0) for log in job.logs]
     waiting = [max(log.waiting_bytes, default=0) for log in job.logs]
     pending = [max(log.pending_bytes, default=0) for log in job.logs]

@@ -22,6 +22,7 @@ from pipekit.run.values import (
     holds_tensors,
     open_parcel,
     pack,
+    roots_of,
     storage_key,
     tensors,
     versions,
@@ -121,11 +122,10 @@ class StageRun:
         ledger: Ledger | None,
         key: int,
         caller: Caller,
-        send_to: torch.device,
     ) -> None:
         self.module, self.index, self.first_layer = module, index, first_layer
         self.head, self.recomputed, self.traits, self.ledger = head, recomputed, traits, ledger
-        self.key, self.caller, self.send_to = key, caller, send_to
+        self.key, self.caller = key, caller
         self.kept: dict[int, Kept] = {}
         self.losses: dict[int, torch.Tensor] = {}
         self.pending: dict[
@@ -136,15 +136,15 @@ class StageRun:
 
     # -- ops
 
-    def forward(self, micro_batch: int, parcel: Parcel) -> Parcel | None:
-        """F: returns the copy that goes to the next stage; None on the last."""
+    def forward(self, micro_batch: int, parcel: Parcel, send_to: torch.device) -> Parcel | None:
+        """F: returns the copy that goes to the next stage, on the device `send_to`; None on the last."""
         kept = self.kept[micro_batch] = Kept()
         if micro_batch in self.recomputed:
             kept.stash = parcel
             self._count(micro_batch, parcel)
             with self._keeping_buffers(micro_batch, kept) if self._slots else nullcontext():
-                return self._forward_for_value(micro_batch, parcel)
-        return self._forward_for_graph(micro_batch, parcel, kept)
+                return self._forward_for_value(micro_batch, parcel, send_to)
+        return self._forward_for_graph(micro_batch, parcel, kept, send_to)
 
     def recompute(self, micro_batch: int) -> None:
         """R: the forward again, with a graph this time; it sees the buffers that its F saw and leaves no trace."""
@@ -154,7 +154,7 @@ class StageRun:
         if self.ledger is not None:
             self.ledger.forget(micro_batch)
         with _throw_away_buffers(self._slots, kept.buffers):
-            self._forward_for_graph(micro_batch, parcel, kept)
+            self._forward_for_graph(micro_batch, parcel, kept, send_to=None)
         kept.buffers = {}
 
     def backward(self, micro_batch: int, gradients: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
@@ -221,7 +221,7 @@ class StageRun:
             self._starts[key] = torch.full_like(loss, weight)
         return self._starts[key]
 
-    def _forward_for_value(self, micro_batch: int, parcel: Parcel) -> Parcel | None:
+    def _forward_for_value(self, micro_batch: int, parcel: Parcel, send_to: torch.device) -> Parcel | None:
         """F of a micro-batch that will be recomputed: no graph, and the kept input must stay as it is."""
         alters = self.traits.alters_input or not self.traits.known
         given = clone_leaves(parcel) if alters else parcel
@@ -234,13 +234,15 @@ class StageRun:
             raise StageFault("stage_inplace_input")
         if self.head is not None:
             return None
-        sent, _ = pack(self._checked(output), self.send_to)
+        sent = pack(self._checked(output), send_to)
         sent.want_gradients()
         return sent
 
-    def _forward_for_graph(self, micro_batch: int, parcel: Parcel, kept: Kept) -> Parcel | None:
+    def _forward_for_graph(
+        self, micro_batch: int, parcel: Parcel, kept: Kept, send_to: torch.device | None
+    ) -> Parcel | None:
         if self._is_plain() and micro_batch not in self.recomputed:
-            return self._send(self._compute_plain(micro_batch, parcel, kept), kept)
+            return self._send(self._compute_plain(micro_batch, parcel, kept), kept, send_to)
         trying = self.index == 0 and not self.traits.known
         if trying or (self.index == 0 and self.traits.alters_input):
             parcel = clone_leaves(parcel)  # an in-place first layer must not alter the caller's batch
@@ -253,7 +255,7 @@ class StageRun:
         if trying and not self.traits.alters_input and self.ledger is not None:
             # from now on this stage works on the batch itself
             self.ledger.leave_out(micro_batch, parcel.leaves)
-        return self._send(output, kept)
+        return self._send(output, kept, send_to)
 
     def _is_plain(self) -> bool:
         """Nothing to watch, count, key or protect: the short way, taken from the second step on."""
@@ -288,13 +290,13 @@ class StageRun:
             kept.edges = [get_gradient_edge(self._loss(micro_batch, output))]
         return output
 
-    def _send(self, output: Any, kept: Kept) -> Parcel | None:
-        """The copy for the next stage, if there is one."""
+    def _send(self, output: Any, kept: Kept, send_to: torch.device | None) -> Parcel | None:
+        """The copy for the next stage, if there is one and it has none yet; and where the backward will start."""
         if self.head is not None:
             return None
-        sent, roots = pack(self._checked(output), self.send_to)
+        roots = roots_of(self._checked(output))
         kept.edges = [None if root is None else get_gradient_edge(root) for root in roots]
-        return sent
+        return None if send_to is None else pack(output, send_to)
 
     @contextmanager
     def _keeping_buffers(self, micro_batch: int, kept: Kept) -> Iterator[None]:

@@ -4,6 +4,8 @@
 are restored from clones of the step's start, and so is the default generator. What a module changes in Python
 (an attribute that counts calls) is not restored.
 
+A stage that lives on two devices has a replica with parameters of its own, added in the same way after all others.
+
 Parameters that two stages share, and parameters with hooks, work through aliases: leaves of their own over the same
 memory. Threads adding into one leaf gave two bit patterns in a hundred runs; aliases are added at commit in the
 order of the stages, and hooks fire there, once a step.
@@ -17,6 +19,7 @@ import torch
 from torch import nn
 
 from pipekit.run.inventory import Inventory, ParameterSlot
+from pipekit.run.replicas import Replica
 
 
 def _has_hooks(parameter: nn.Parameter) -> bool:
@@ -28,9 +31,13 @@ class Transaction:
 
     Args:
         inventory: what the stages are made of. places: the torch device of each stage.
+        replicas: copies of stages on a second device, in the order of the stages.
     """
 
-    def __init__(self, inventory: Inventory, places: Sequence[torch.device]) -> None:
+    def __init__(
+        self, inventory: Inventory, places: Sequence[torch.device], replicas: Sequence[Replica] = ()
+    ) -> None:
+        self.replicas = replicas
         self.slots = inventory.parameter_slots
         self.parameters = {id(slot.parameter): slot.parameter for slot in self.slots}
         self.old_grads = {key: parameter.grad for key, parameter in self.parameters.items()}
@@ -68,9 +75,15 @@ class Transaction:
 
     def commit(self) -> None:
         """Add the step's gradients to what was there before; hooks fire now."""
+        self._refuse_changed_buffers()
         self._take_aliases_out()
         # What has nothing to be added to holds its new gradient already.
-        rest = [key for key, old in self.old_grads.items() if old is not None or key in self.aliases]
+        copied = {key for replica in self.replicas for key in replica.parameters}
+        rest = [
+            key
+            for key, old in self.old_grads.items()
+            if old is not None or key in self.aliases or key in copied
+        ]
         # Hooks are the only part that can fail, so they come first: until they are done all can be put back.
         rest.sort(key=lambda key: not _has_hooks(self.parameters[key]))
         with torch.no_grad():
@@ -105,12 +118,21 @@ class Transaction:
                 setattr(slot.module, slot.name, slot.parameter)
 
     def _new_grad(self, key: int, parameter: nn.Parameter) -> torch.Tensor | None:
-        """The step's gradient: the parameter's own, then its aliases' in the order of the stages."""
+        """The step's gradient: the parameter's own, its aliases', its replicas', each in the order of the stages."""
+        others = [alias for _, alias in sorted(self.aliases.get(key, {}).items())]
+        others += [replica.parameters[key] for replica in self.replicas if key in replica.parameters]
         total = parameter.grad
-        for _, alias in sorted(self.aliases.get(key, {}).items()):
-            if alias.grad is not None:
-                total = _added(total, alias.grad.to(parameter.device))
+        for other in others:
+            if other.grad is not None:
+                total = _added(total, other.grad.to(parameter.device))
         return total
+
+    def _refuse_changed_buffers(self) -> None:
+        before = (
+            {(id(slot.module), slot.name): buffer for slot, buffer in self.buffers} if self.replicas else {}
+        )
+        for replica in self.replicas:
+            replica.refuse_changed_buffers(before)
 
     def _accumulate_with_hooks(self, key: int, parameter: nn.Parameter, new: torch.Tensor | None) -> None:
         old = self.old_grads[key]

@@ -87,12 +87,17 @@ def given(value: Any, device: torch.device) -> Parcel:
     return Parcel(moved, [False] * len(leaves), spec)
 
 
-def pack(value: Any, device: torch.device) -> tuple[Parcel, list[torch.Tensor | None]]:
-    """Copy `value` to `device`; also returns, leaf by leaf, the tensors that a gradient is expected for."""
+def roots_of(value: Any) -> list[torch.Tensor | None]:
+    """Leaf by leaf, the tensors that a gradient is expected for."""
+    leaves, _ = _flatten(value)
+    return [leaf if isinstance(leaf, torch.Tensor) and leaf.requires_grad else None for leaf in leaves]
+
+
+def pack(value: Any, device: torch.device) -> Parcel:
+    """Copy `value` to `device`."""
     leaves, spec = _flatten(value)
-    roots = [leaf if isinstance(leaf, torch.Tensor) and leaf.requires_grad else None for leaf in leaves]
     copies = [_copy(leaf, device) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    return Parcel(copies, [root is not None for root in roots], spec), roots
+    return Parcel(copies, [isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in leaves], spec)
 
 
 def _copy(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
