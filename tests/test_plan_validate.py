@@ -53,6 +53,12 @@ def test_a_repeated_op_is_counted():
     assert refusal(["0F0 0I0 0W0 0W0"]) == "0W0 stands 2 times in the lanes; every op runs once"
 
 
+def test_of_several_repeated_ops_the_first_is_named_by_kind_then_stage_then_micro_batch():
+    assert refusal(["1F0 1F0 1B0 0F1 0F1 0F0 0B0 0B0 0B1 1F1 1B1"]) == (
+        "0F1 stands 2 times in the lanes; every op runs once"
+    )
+
+
 @pytest.mark.parametrize("lane", ["0F0 0B0 0I0 0W0", "0F0 0B0 0W0", "0F0 0I0 0B0"])
 def test_a_full_backward_and_a_split_one_exclude_each_other(lane):
     assert refusal([lane]) == (

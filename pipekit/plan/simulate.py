@@ -121,9 +121,8 @@ class _Links:
         device, self.transfer = np.zeros(waits.size, dtype=np.int64), np.zeros(waits.size)
         for index, (lane, here) in enumerate(zip(schedule.lanes, waits.lanes, strict=True)):
             kind, stage, micro_batch = unpack(lane.codes)
-            cut = np.where(
-                kind == F, stage, np.maximum(stage - 1, 0)
-            )  # a gradient goes back over the cut before
+            # a gradient goes back over the cut before its stage
+            cut = np.where(kind == F, stage, np.maximum(stage - 1, 0))
             device[here], self.transfer[here] = index, transfer[cut] * shares[micro_batch]
         self.link = (
             device * schedule.num_devices + device
