@@ -10,19 +10,26 @@ from pipekit.plan.ops import B, F, unpack
 from pipekit.plan.rules import NOTHING, needs_codes
 
 
-def blocks(schedule):
-    """For each device its lane as tuples of packed ops: an F right before a B is a block with it.
+def lanes_of_blocks(schedule, costs, together=None):
+    """For each device its lane as (packed ops, what they wait for, how long): an F right before a B is a block with it.
 
     Not so the first such pair on the devices where micro-batches turn round or cross (DeepSeek's note there).
     """
-    turn = schedule.device_of[F, schedule.num_stages // 2]
-    cut = []
+    table, turn = costs.table(schedule.num_stages), schedule.device_of[F, schedule.num_stages // 2]
+    lanes = []
     for device, lane in enumerate(schedule.lanes):
-        kinds, codes = unpack(lane.codes)[0], lane.codes.tolist()
-        pairs = np.flatnonzero((kinds[:-1] == F) & (kinds[1:] == B))
-        first = set(pairs[1:] if device in turn else pairs)
-        cut.append([tuple(codes[i : i + 1 + (i in first)]) for i in range(len(codes)) if i - 1 not in first])
-    return cut
+        kinds, stages, _ = unpack(lane.codes)
+        codes, took = lane.codes.tolist(), table[kinds, stages].tolist()
+        needed = [set(row) - {NOTHING} for row in needs_codes(lane.codes, schedule).tolist()]
+        pairs = np.flatnonzero((kinds[:-1] == F) & (kinds[1:] == B)).tolist()
+        for first in reversed(pairs[1:] if device in turn else pairs):
+            ops = slice(first, first + 2)
+            long = sum(took[ops]) if together is None else together
+            needed[ops] = [(needed[first] | needed[first + 1]) - set(codes[ops])]
+            took[ops], codes[ops] = [long], [tuple(codes[ops])]
+        blocks = [op if isinstance(op, tuple) else (op,) for op in codes]
+        lanes.append(list(zip(blocks, needed, took, strict=True)))
+    return lanes
 
 
 def spans_of_blocks(schedule, costs, together=None):
@@ -31,8 +38,7 @@ def spans_of_blocks(schedule, costs, together=None):
     Args:
         together: how long a block takes; left out, as long as its ops.
     """
-    table = costs.table(schedule.num_stages)
-    lanes = [[_block(ops, schedule, table, together) for ops in lane] for lane in blocks(schedule)]
+    lanes = lanes_of_blocks(schedule, costs, together)
     place, free = [0] * len(lanes), [0.0] * len(lanes)
     first, busy = [None] * len(lanes), [sum(took for *_, took in lane) for lane in lanes]
     done, moved = {}, True
@@ -40,10 +46,10 @@ def spans_of_blocks(schedule, costs, together=None):
         moved = False
         for device, lane in enumerate(lanes):
             while place[device] < len(lane):
-                ops, wanted, took = lane[place[device]]
-                if not all(op in done for op in wanted):
+                ops, needed, took = lane[place[device]]
+                if not needed <= done.keys():
                     break
-                start = max([free[device], *(done[op] for op in wanted)])
+                start = max([free[device], *(done[op] for op in needed)])
                 first[device] = start if first[device] is None else first[device]
                 free[device] = start + took
                 done |= dict.fromkeys(ops, free[device])
@@ -51,11 +57,3 @@ def spans_of_blocks(schedule, costs, together=None):
                 moved = True
     assert place == [len(lane) for lane in lanes]
     return np.array(first), np.array(free), np.array(busy)
-
-
-def _block(ops, schedule, table, together):
-    codes = np.array(ops)
-    kinds, stages, _ = unpack(codes)
-    wanted = {*needs_codes(codes, schedule).ravel().tolist()} - {NOTHING, *ops}
-    took = float(table[kinds, stages].sum()) if len(ops) == 1 or together is None else together
-    return ops, wanted, took

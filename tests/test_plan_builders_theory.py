@@ -138,7 +138,7 @@ def test_zb_h2_has_no_gap_in_a_span_and_gains_nothing_before_a_barrier(k, m):
 
 
 def test_zb_v_has_no_gap_in_a_span_if_f_b_and_w_take_as_long():
-    for k in range(1, 9):
+    for k in range(1, 7):
         for m in (2 * k - 1, 2 * k, 5 * k):
             timeline = simulate(zb_v(k, m), costs(1, 1, 1, v=2))
             assert span_bubble(timeline) == 0
@@ -153,7 +153,7 @@ def test_zb_v_has_no_gap_in_a_span_if_f_b_and_w_take_as_long():
 
 def both_dualpipes(seed):
     """Random DualPipe schedules on PP ranks or, cut in half, on PP/2 devices; times are of one of PP chunks."""
-    for half, more, f, b, w in unequal(seed, equal=True, num=7):
+    for half, more, f, b, w in unequal(seed, equal=True, num=5):
         for schedule in (dualpipe(2 * half, 4 * half + 2 * more), dualpipe_v(half, 2 * half + more)):
             yield schedule, half, f, b, w
 
@@ -161,7 +161,7 @@ def both_dualpipes(seed):
 def test_dualpipes_published_bubble_holds_for_blocks_of_any_length():
     random = np.random.default_rng(6)
     for schedule, half, f, b, w in both_dualpipes(seed=6):
-        for together in (f + b + w, b + w, float(random.uniform(b + w, f + b + w))):
+        for together in (b + w, float(random.uniform(b + w, f + b + w))):
             _, last, busy = spans_of_blocks(schedule, costs(f, b, w), together)
             published = (half - 1) * (together + (b + w) - 3 * w)  # (PP/2-1)(F&B + B - 3W)
             assert (last.max() - busy).max() == pytest.approx(published)

@@ -121,12 +121,10 @@ def _words(text: str) -> Codes:
 def _lagging(name: str, num_devices: int, num_micro_batches: int, hops: int) -> Schedule:
     """F of x, I of what came `hops` times the devices behind earlier, W of what came `hops` times K-1 earlier."""
     k, m = count("num_devices", num_devices), count("num_micro_batches", num_micro_batches)
-    longest = hops * (k - 1)
-    x = np.arange(m + longest)
-    kinds = np.tile([F, I, W], len(x))
+    x = np.arange(m)
     lanes = []
     for device in range(k):
-        micro_batches = np.stack([x, x - hops * (k - 1 - device), x - longest], axis=1).ravel()
-        there = (micro_batches >= 0) & (micro_batches < m)
-        lanes.append(Lane(pack(kinds[there], device, micro_batches[there])))
+        turns = np.concatenate([3 * x, 3 * (x + hops * (k - 1 - device)) + 1, 3 * (x + hops * (k - 1)) + 2])
+        codes = np.concatenate([pack(kind, device, x) for kind in (F, I, W)])
+        lanes.append(Lane(codes[np.argsort(turns, kind="stable")]))
     return Schedule(lanes, range(k), name=name)
