@@ -212,3 +212,21 @@ def test_the_search_is_within_four_percent_of_optima_that_cp_sat_proves():
     assert min(gaps) > -1e-9
     assert max(gaps) < 0.04
     assert np.mean(gaps) < 0.002
+
+
+# -- it really runs
+
+
+def test_what_is_found_trains_with_the_uncut_models_gradients():
+    torch = pytest.importorskip("torch")
+    from pipekit import run
+
+    model = torch.nn.Sequential(*(torch.nn.Linear(6, 6) for _ in range(3))).double()
+    batch, target = torch.randn(2, 12, 6, dtype=torch.float64)
+    torch.nn.functional.mse_loss(model(batch), target).backward()
+    uncut = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    with run.Pipeline(run.partition(model, 3), run.stand_ins(3, tick=0.005)) as pipeline:
+        pipeline.step(greedy(3, 4, EQUAL, 2), batch, target, torch.nn.functional.mse_loss)
+    for parameter, grad in zip(model.parameters(), uncut, strict=True):
+        torch.testing.assert_close(parameter.grad, grad, rtol=1e-10, atol=1e-14)
