@@ -232,17 +232,20 @@ def test_two_copies_of_the_parameters_are_counted(name):
 
 def test_the_best_is_the_fastest_of_all_that_keep_no_more_than_the_cap():
     case, names = Case(3, 6, overhead=0.2), ["gpipe", "1f1b"]
-    found = best_under(case, names, cap=2.0)
-    for best in found.rows:
-        times = []
-        for variant, count in candidates(case, best.variant.name):
-            each = row(case, variant, count).prediction
-            if each.peak <= 2.0:
-                times.append(each.figures.makespan)
-        assert best.prediction.peak <= 2.0
-        assert best.figures.makespan == pytest.approx(min(times))
-    assert found.tried == sum(len(list(candidates(case, name))) for name in names)
-    assert 0 < found.over < found.tried and found.refused == 0
+    tried = {name: [row(case, *each) for each in candidates(case, name)] for name in names}
+    answers = set()
+    for cap in (0.5, 1.0, 2.0, 4.0):
+        found = best_under(case, names, cap)
+        for best in found.rows:
+            within = [each for each in tried[best.variant.name] if each.prediction.peak <= cap]
+            assert (best.prediction is None) == (not within)
+            if within:
+                assert best.prediction.peak <= cap
+                assert best.figures.makespan == pytest.approx(min(each.figures.makespan for each in within))
+                answers.add((best.variant, best.num_micro_batches))
+        assert found.tried == sum(map(len, tried.values())) and found.refused == 0
+        assert found.over == sum(each.prediction.peak > cap for rows_ in tried.values() for each in rows_)
+    assert len(answers) > 3
 
 
 def test_halves_and_doubles_of_m_are_tried_as_far_as_they_are_whole():
