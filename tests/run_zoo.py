@@ -306,6 +306,15 @@ ZOO = {
         WithWeights(lambda x, w: (x @ w, (w * w).sum(0).expand(len(x), -1)), w=(WIDTH, WIDTH)),
         after=WithModules(lambda pair, inner: inner(pair[0] * pair[1]), inner=linear()),
     ),
+    "a reused weight on the path and beside it": lambda: between(
+        WithWeights(lambda x, w: ((x @ w).tanh() @ w, (w * w).sum(0).expand(len(x), -1)), w=(WIDTH, WIDTH)),
+        ("halves_reused",),
+        after=WithModules(lambda pair, inner: inner(pair[0] * pair[1]), inner=linear()),
+    ),
+    "an early and a late weight behind one node": lambda: between(
+        WithWeights(lambda x, a, b: (x @ (a + b).tanh()).tanh() @ a, a=(WIDTH, WIDTH), b=(WIDTH, WIDTH)),
+        ("halves_reused",),
+    ),
     "tuple": lambda: between(
         WithModules(lambda x, a, b: (a(x), b(x)), a=linear(), b=linear()),
         after=WithModules(lambda pair, inner: inner(pair[0] * pair[1]), inner=linear()),

@@ -349,11 +349,15 @@ def _is_python(node: Any) -> bool:
     return isinstance(node, BackwardCFunction)
 
 
+_HARMLESS: set[type] = set()  # kinds of nodes that save nothing and may run twice
 _NAMES: dict[type, tuple[str, ...]] = {}  # a kind of node -> the attributes with what it saved
 
 
 def _saved(node: Any) -> Iterable[Any]:
     """What a node of torch's own has saved; nothing where it doesn't say."""
+    if _is_python(node):  # a class for every function: not to be remembered
+        yield from node._raw_saved_tensors
+        return
     kind = type(node)
     if kind not in _NAMES:
         _NAMES[kind] = tuple([name for name in dir(node) if name.startswith("_raw_saved_")])
@@ -366,12 +370,18 @@ def _obstacle(node: Any) -> str:
     """Why a node should not run twice; "" if it may."""
     if _is_python(node):
         return "halves_function"
+    if type(node) in _HARMLESS:
+        return ""
     name = node.name()
     if name.startswith(_FUSED):
         return "halves_fused"
     if "CppNode" in name:
         return "halves_function"
-    return "halves_checkpoint" if any(_looked_after(saved) for saved in _saved(node)) else ""
+    if any(_looked_after(saved) for saved in _saved(node)):
+        return "halves_checkpoint"
+    if not _NAMES[type(node)]:
+        _HARMLESS.add(type(node))
+    return ""
 
 
 def _looked_after(saved: Any) -> bool:
