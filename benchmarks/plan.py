@@ -92,7 +92,8 @@ def in_a_process(case: Case, repeats: int) -> tuple[list[dict[str, Any]], float]
     """What each repeat of a case took, and the peak memory of the process that ran them."""
     numbers = [case.name, case.num_devices, case.num_micro_batches, repeats]
     command = [sys.executable, "-m", "benchmarks.plan", "--case", *map(str, numbers)]
-    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    answer = json.loads(done.stdout)
     return answer["runs"], answer["mib"]
 
 
