@@ -30,7 +30,7 @@ from pipekit.show import say, sentence
 from pipekit.show.fonts import Font, chinese
 
 SIGNS = {"fine": "√", "limited": "!", "red": "×"}  # GBK has all three
-KERNEL_PACKAGES = ("torch", "numpy", "matplotlib", "pillow", "ipywidgets")
+KERNEL_PACKAGES = ("torch", "numpy", "matplotlib", "pillow", "ipywidgets", "anywidget")
 LAB_PACKAGES = ("jupyterlab", "jupyterlab_widgets", "widgetsnbextension")
 IPYWIDGETS = "8"  # first number of its version, and of those that draw its sliders
 FRONT_ENDS = {"jupyterlab_widgets": "3", "widgetsnbextension": "4"}

@@ -388,8 +388,8 @@ def test_a_refusal_follows_the_language_and_counts_from_1_in_class(make):
     )
     desk.lang = "en"
     assert said(desk) == (
-        "Refused: stage 2's forward of piece 1 needs stage 1's forward of piece 1, which ends at tick 1;"
-        " put it at tick 2 or later."
+        "Refused: stage 2's forward of piece 1 needs stage 1's forward of piece 1, which ends at slot 1;"
+        " put it at slot 2 or later."
     )
 
 
@@ -499,8 +499,9 @@ def test_a_design_trains_for_real_and_its_measured_grid_stands_beside_it(desk):
     assert "ticks measured, 12 designed" in said(desk) and "Same gradients as uncut" in said(desk)
     assert "You have found 1F1B." in said(desk)
     ran = desk.screen.canvas.ran
-    assert len(ran["ops"]) == 12 and "stand-ins" in ran["caption"]
-    assert "Really trained" in desk.screen.evidence.value
+    assert len(ran["ops"]) == 12 and ran["caption"].startswith(
+        "Really trained · 2 stand-ins (CPU, slowed down)"
+    )
     assert not desk.screen.canvas.scene["resting"] and not desk.screen.train.disabled
 
     desk.put("0B2", 12)

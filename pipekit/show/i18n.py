@@ -97,6 +97,7 @@ FROM_ZERO = (  # what the table says for those who count from 0, and what a clas
     ("，从 0 数起", ""),
     ("从 0 到 {last}", "从 1 到 {last}"),
     ("from 0 to {last}", "from 1 to {last}"),
+    ("tick {", "slot {"),
 )
 _OP_IN_TEXT = re.compile(r"\b\d+[FBIWR]\d+\b")
 
@@ -735,7 +736,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "design_in_flight": ("草稿最多几份", "Most pieces kept"),
     "design_missing": ("还差", "Missing"),
     "design_missing_count": ("{count} 格活：", "{count} ops: "),
-    "design_complete": ("没有，放齐了", "nothing"),
+    "design_complete": ("0 格，放齐了", "nothing"),
     "design_trained": (
         "真的训练了：测到 {measured} 格，排的是 {designed} 格；气泡测到 {bubble}，排的是 {planned}。",
         "Really trained: {measured} slots measured, {designed} designed; bubble {bubble} measured, {planned} designed.",

@@ -240,8 +240,9 @@ def new_pages(browser):
     """A function that opens a tab of a browser that was never here; afterwards no console may have complained."""
     contexts, complaints = [], []
 
-    def new(width=PROJECTOR["width"], height=PROJECTOR["height"]):
-        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    def new(width=PROJECTOR["width"], height=PROJECTOR["height"], **more):
+        viewport = {"width": width, "height": height}
+        context = browser.new_context(viewport=viewport, accept_downloads=True, **more)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: message.type == "error" and complaints.append(message.text))

@@ -58,7 +58,7 @@ STYLE = f"""<style>
 .pipekit-wide:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-talk > .pipekit-progress[style*="none"]) > .pipekit-stage {{
   display: none; }}
 .pipekit-wide:has(> .pipekit-tall:not([style*="none"])) > .pipekit-talk {{ min-height: 0; }}
-.lm-Widget:has(.pipekit-wide) {{ contain: none !important; z-index: 100000 !important; }}
+.lm-Widget:has(.pipekit-wide) {{ contain: none !important; content-visibility: visible !important; z-index: 100000 !important; }}
 body:has(.pipekit-wide) > :not(.jp-Dialog) {{ visibility: hidden; }}
 .pipekit-room.pipekit-wide {{ visibility: visible; }}
 body:has(.pipekit-wide) > .jp-Dialog {{ z-index: 200000; }}

@@ -53,8 +53,9 @@ class View {
     const had = focused && { area: this.areaOf(focused), key: focused.dataset.key };
     this.tray = this.drawTray(scene);
     this.grid = this.drawGrid(scene);
+    this.caption = element("div", "pk-caption");
     this.ran = element("div", "pk-ran");
-    this.root.replaceChildren(this.tray, this.grid, this.ran);
+    this.root.replaceChildren(this.tray, this.grid, this.caption, this.ran);
     this.drawRan();
     this.mark();
     this.setTabStops();
@@ -122,8 +123,9 @@ class View {
     const ran = this.model.get("ran"), columns = this.scene.columns;
     if (!this.ran) return;
     this.ran.replaceChildren();
+    this.caption.textContent = ran.caption ?? "";
+    this.caption.classList.toggle("pk-warn", ran.tone === "warn");
     if (!ran.rows) return;
-    this.ran.append(element("div", "pk-caption", { text: ran.caption }));
     ran.rows.forEach((name, device) => {
       const lane = element("div", "pk-lane");
       for (const op of ran.ops.filter((each) => each.device === device)) {
@@ -137,12 +139,10 @@ class View {
 
   // The measured rows are as long as the grid's, also where its columns have reached their greatest width.
   measure() {
-    const cells = this.grid?.querySelectorAll("[data-tick]");
-    if (!cells || !cells.length) return;
-    const head = this.grid.querySelector(".pk-head");
-    const last = [...cells].reduce((a, b) => (b.getBoundingClientRect().right > a.getBoundingClientRect().right ? b : a));
-    const long = last.getBoundingClientRect().right - head.getBoundingClientRect().right;
-    this.root.style.setProperty("--pk-long", `${Math.max(long, 0)}px`);
+    const boxes = [...(this.grid?.querySelectorAll("[data-tick]:not(.pk-head)") ?? [])].map((each) => each.getBoundingClientRect());
+    if (!boxes.length) return;
+    const long = Math.max(...boxes.map((box) => box.right)) - Math.min(...boxes.map((box) => box.left));
+    this.root.style.setProperty("--pk-long", `${long}px`);
   }
 
   // -- the hand

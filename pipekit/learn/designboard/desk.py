@@ -214,20 +214,17 @@ class Desk(show.Panel):
 
     def _draw_ran(self) -> None:
         """What was measured, or what has been so far, and on what."""
-        design = None if self.board.missing() else design_of(self.board)
         outcome, live = self.outcome, self._live
-        timeline = None if outcome is None else outcome.timeline
+        ran: dict[str, Any] = {}
         if live is not None:
-            timeline = live.timeline(self.board.num_devices, "")
-        self.screen.canvas.ran = {} if timeline is None else self._ran(timeline, live is not None)
-        evidence = (
-            [] if design is None else [words.evidence(design, outcome, self._tick, self.lang, self.view)]
-        )
-        self.screen.evidence.value = words.talk(evidence)
+            ran = self._ran(live.timeline(self.board.num_devices), self._words("live_now"))
+        elif outcome is not None:
+            on = words.evidence(design_of(self.board), outcome, self._tick, self.lang, self.view)
+            ran = self._ran(outcome.timeline, on)
+        self.screen.canvas.ran = ran
 
-    def _ran(self, timeline: plan.Timeline, running: bool) -> dict[str, Any]:
-        caption = say("live_now", self.lang, self.view) if running else show.devices_line(timeline, self.lang)
-        return scene.ran(timeline, self._tick, caption, self.lang, self.view)
+    def _ran(self, timeline: plan.Timeline, on: Said) -> dict[str, Any]:
+        return scene.ran(timeline, self._tick, on.text, on.tone, self.lang, self.view)
 
     def _draw_progress(self) -> None:
         with self.lock:

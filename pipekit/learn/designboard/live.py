@@ -34,11 +34,11 @@ class Live:
         """How much of it is done, from 0 to 1."""
         return min(1.0, self._done / self._total)
 
-    def timeline(self, num_devices: int, devices: str) -> plan.Timeline:
+    def timeline(self, num_devices: int) -> plan.Timeline:
         """The newest step of the design, as far as it has come."""
         with self._lock:
             spans = plan.Spans.of(self._spans.values())
-        return plan.Timeline(spans, num_devices, source="measured", devices=devices)
+        return plan.Timeline(spans, num_devices, source="measured")
 
     def tell(self, phase: str, **numbers: Any) -> None:
         """What it is at now: a key of `show`'s words."""

@@ -138,8 +138,14 @@ def _wanted(board: Board, op: Op) -> bool:
     return not any(Op(kind, op.stage, op.micro_batch) in board.starts for kind in (op.kind, *others))
 
 
-def ran(timeline: plan.Timeline, tick: float, caption: str, lang: str, view: str) -> dict[str, Any]:
-    """What was measured, as the page draws it under the board: rows of boxes, in ticks since the start."""
+def ran(
+    timeline: plan.Timeline, tick: float, caption: str, tone: str, lang: str, view: str
+) -> dict[str, Any]:
+    """What was measured, as the page draws it under the board: rows of boxes, in ticks since the start.
+
+    Args:
+        tick: seconds of one. caption, tone: the line that says on what it was measured, and whether it warns.
+    """
     boxes = [
         {
             "device": span.device, "start": (span.start - timeline.start) / tick,
@@ -148,4 +154,4 @@ def ran(timeline: plan.Timeline, tick: float, caption: str, lang: str, view: str
         for span in timeline.spans
     ]  # fmt: skip
     names = [device_name(device, lang, view) for device in range(timeline.num_devices)]
-    return {"caption": caption, "rows": names, "ops": boxes}
+    return {"caption": caption, "tone": tone, "rows": names, "ops": boxes}

@@ -12,14 +12,18 @@ from pipekit.show import say
 
 TOUCH = 44  # pixels: what a finger hits
 BOARD_STYLE = f"""<style>
-.pipekit-room.pipekit-design :is(button, select, input[type=text], input[type=number]) {{
+.pipekit-room.pipekit-design {{ --jp-widgets-inline-height: {TOUCH}px; }}
+.pipekit-room.pipekit-design > * {{ margin-bottom: 3px; }}
+.pipekit-room.pipekit-design :is(.jupyter-button, select, input[type=text], input[type=number]) {{
   height: {TOUCH}px; min-width: {TOUCH}px; line-height: normal; }}
-.pipekit-room.pipekit-design .pipekit-line {{ min-height: {TOUCH}px; }}
-.pipekit-room.pipekit-design .widget-toggle-buttons button {{ height: {TOUCH}px; }}
-.pipekit-room.pipekit-design .pipekit-said {{ min-height: 30px; align-items: center; }}
+.pipekit-room.pipekit-design > .pipekit-line {{ min-height: {TOUCH}px; }}
+.pipekit-room.pipekit-design > .pipekit-said {{ min-height: 30px; }}
+.pipekit-room.pipekit-design .pipekit-found {{ display: inline-block; }}
+.pipekit-room.pipekit-design .pipekit-found + div {{ display: inline; margin-left: 12px; }}
+.pipekit-room.pipekit-design a {{ display: inline-flex; align-items: center; justify-content: center; min-width: {TOUCH}px;
+  min-height: {TOUCH}px; text-decoration: underline; }}
 .pipekit-room.pipekit-design .pipekit-refused {{ background: #FFE9B8; color: #3D2B00; padding: 2px 8px; }}
 .pipekit-room.pipekit-design .pipekit-found {{ background: #D9F0E6; color: #00382A; padding: 2px 8px; font-weight: bold; }}
-.pipekit-room.pipekit-design .pipekit-evidence {{ min-height: 0; }}
 </style>"""
 
 
@@ -38,7 +42,7 @@ class Screen:
         self.train, self.stop = button(button_style="primary"), button(disabled=True)
         self.files = ipywidgets.ToggleButton(layout={"width": "auto"})
         self.canvas = Canvas()
-        self.said, self.figures, self.evidence = html(), html(), html()
+        self.said, self.figures = html(), html()
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "150px"})
         self.text_label, self.links = html(), html()
         self.text = ipywidgets.Text(layout={"width": "480px"}, continuous_update=False)
@@ -52,8 +56,6 @@ class Screen:
         self.drawer = drawer(line(self.text_label, self.text, self.load, self.links, self.upload))
         talk = line(self.bar, self.said)
         talk.add_class("pipekit-said")
-        last = line(self.evidence)
-        last.add_class("pipekit-evidence")
         self.boxes = (
             line(self.title, line(self.stages, self.pieces), line(self.view, self.wide, self.language), spread=True),
             line(
@@ -63,7 +65,6 @@ class Screen:
             self.canvas,
             talk,
             self.figures,
-            last,
         )  # fmt: skip
 
     @property
@@ -76,7 +77,7 @@ class Screen:
     @property
     def moving(self) -> list[ipywidgets.Widget]:
         """What changes while something runs, or by its end."""
-        words = [self.said, self.figures, self.evidence, self.links]
+        words = [self.said, self.figures, self.links]
         return [*self.knobs, *words, self.stop, self.canvas, self.bar, self.bar.layout]
 
     def label(self, lang: str, view: str) -> None:

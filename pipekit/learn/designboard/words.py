@@ -27,10 +27,15 @@ def rows(found: Figures, lang: str, view: str) -> list[tuple[str, str]]:
     share = "–" if found.bubble is None else percent(found.bubble)
     return [
         (say("bubble", lang, view), share),
-        (say("design_makespan", lang, view), say("amount_slots", lang, view, count=found.makespan).strip()),
+        (say("design_makespan", lang, view), slots(found.makespan, lang, view)),
         (say("design_in_flight", lang, view), counts),
         (say("design_missing", lang, view), missing(found, lang, view)),
     ]
+
+
+def slots(count: int, lang: str, view: str) -> str:
+    """A number of slots with its unit."""
+    return say("amount_slot" if count == 1 else "amount_slots", lang, view, count=count).strip()
 
 
 def percent(share: float) -> str:
