@@ -14,7 +14,7 @@ from PIL import Image
 from pipekit import plan
 from pipekit.errors import Cancelled, PipekitError, ScheduleError, SweepError
 from pipekit.learn import ComparisonPanel
-from pipekit.learn.comparison import dense, measuring, pictures, sentences, tables
+from pipekit.learn.comparison import best, dense, measuring, pictures, sentences, tables
 from pipekit.learn.comparison.best import best_under, candidates, pieces
 from pipekit.learn.comparison.cases import Case
 from pipekit.learn.comparison.catalogue import KNOWN, OFFERED, Variant
@@ -236,13 +236,13 @@ def test_the_best_is_the_fastest_of_all_that_keep_no_more_than_the_cap():
     answers = set()
     for cap in (0.5, 1.0, 2.0, 4.0):
         found = best_under(case, names, cap)
-        for best in found.rows:
-            within = [each for each in tried[best.variant.name] if each.prediction.peak <= cap]
-            assert (best.prediction is None) == (not within)
+        for one in found.rows:
+            within = [each for each in tried[one.variant.name] if each.prediction.peak <= cap]
+            assert (one.prediction is None) == (not within)
             if within:
-                assert best.prediction.peak <= cap
-                assert best.figures.makespan == pytest.approx(min(each.figures.makespan for each in within))
-                answers.add((best.variant, best.num_micro_batches))
+                assert one.prediction.peak <= cap
+                assert one.figures.makespan == pytest.approx(min(each.figures.makespan for each in within))
+                answers.add((one.variant, one.num_micro_batches))
         assert found.tried == sum(map(len, tried.values())) and found.refused == 0
         assert found.over == sum(each.prediction.peak > cap for rows_ in tried.values() for each in rows_)
     assert len(answers) > 3
@@ -432,7 +432,7 @@ def test_one_mini_batch_serves_every_m_of_a_comparison():
 
 
 def test_cancel_ends_soon_and_the_panel_can_be_used_again(make):
-    panel = make(num_micro_batches=16)
+    panel = make(num_micro_batches=16, schedules=["gpipe"])
     started = panel.run()
     deadline = time.monotonic() + 20
     while panel._pipeline is None:
@@ -464,14 +464,26 @@ def test_the_knobs_rest_while_something_runs(make, monkeypatch):
 
 def test_the_best_takes_the_place_of_the_knobs_until_one_is_moved(make):
     panel = make(num_devices=4, num_micro_batches=8, overhead=0.1, cap=2.0)
-    best = panel.find_best().wait(timeout=30)
-    assert panel.rows == best and all(each.prediction.peak <= 2 for each in best)
+    found = panel.find_best().wait(timeout=30)
+    assert panel.rows == found and all(each.prediction.peak <= 2 for each in found)
     assert "M=" in panel.picture_text() and "combinations tried" in panel.picture_text()
     panel.screen.back.click()
     assert [each.num_micro_batches for each in panel.rows] == [8, 8]
     panel.find_best().wait(timeout=30)
     panel.num_micro_batches = 6
     assert [each.num_micro_batches for each in panel.rows] == [6, 6]
+
+
+def test_what_was_found_for_other_knobs_is_not_shown(make, monkeypatch):
+    panel = make()
+
+    def move_a_knob(case, *rest):
+        panel.num_micro_batches = 3
+        return best_under(case, *rest)
+
+    monkeypatch.setattr(best, "best_under", move_a_knob)
+    panel.find_best().wait(timeout=30)
+    assert [each.num_micro_batches for each in panel.rows] == [3, 3]
 
 
 def test_a_long_run_wants_a_second_press(make):
