@@ -191,7 +191,7 @@ ENGINEER: dict[str, tuple[str, str]] = {
     "compare_col_peak": ("激活峰值", "Peak kept"),
     "compare_col_pairs": ("在途峰值（阶段，微批次）", "Peak (stage, micro-batch)"),
     "compare_col_messages": ("消息数", "Messages"),
-    "compare_col_copies": ("参数份数", "Parameter copies"),
+    "compare_col_copies": ("参数份数", "Param. copies"),
     "compare_col_difference": ("梯度相对误差", "Gradient rel. diff."),
     "compare_closed": ("闭式", "closed"),
     "compare_two_bubbles": (
