@@ -20,10 +20,10 @@ from pipekit import __version__, doctor, plan, run
 from pipekit.errors import BatchError, PartitionError, PipekitError
 from pipekit.learn.data import digits
 from pipekit.learn.models import convnet, mlp
+from pipekit.plan.catalogue import CHUNKED
 from pipekit.show import LANGUAGES, say, sentence
 
 MODELS: dict[str, Callable[[], nn.Sequential]] = {"mlp": mlp, "convnet": convnet}
-SCHEDULES = ("naive", "gpipe", "1f1b")  # one stage a device
 NOT_READY, USAGE_ERROR, INTERRUPTED = 1, 2, 130  # exit codes, as shells have them
 MOST_STEPS = 1000  # measured steps of one command
 MOST_SECONDS = 60.0  # of a mini-batch forward; a class waits for tens of them
@@ -91,13 +91,22 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser(
         "run", help="train one mini-batch of digits through a pipeline and show what happened"
     )
-    one.add_argument("--stages", type=int, default=4, metavar="K", help="devices, one stage each (default 4)")
+    one.add_argument(
+        "--stages", type=int, default=4, metavar="K", help="devices (default 4), a stage each or more"
+    )
     one.add_argument(
         "--micro-batches", type=int, default=4, metavar="M", help="pieces of the mini-batch (default 4)"
     )
     one.add_argument("--checkpoint", choices=plan.CHECKPOINTS, default="never", help="what is recomputed")
     one.add_argument("--recompute", choices=plan.RECOMPUTES, default="late", help="when (default late)")
-    one.add_argument("--schedule", choices=SCHEDULES, default="gpipe")
+    one.add_argument("--schedule", choices=["naive", *plan.SCHEDULES], default="gpipe")
+    one.add_argument(
+        "--chunks",
+        type=int,
+        default=2,
+        metavar="V",
+        help=f"stages a device in {', '.join(CHUNKED)} (default 2)",
+    )
     one.add_argument("--model", choices=MODELS, default="mlp", help="8 equal blocks (default mlp)")
     one.add_argument(
         "--batch", type=int, default=64, metavar="N", help="samples of the mini-batch (default 64)"
@@ -169,12 +178,12 @@ def _measure(asked: argparse.Namespace) -> tuple[dict[str, Any], plan.Timeline, 
     if asked.stages > len(model):  # before a schedule of a million stages is built
         raise PartitionError("cut_layers", num_layers=len(model), num_stages=asked.stages)
     schedule = plan.by_name(
-        asked.schedule, asked.stages, asked.micro_batches, asked.checkpoint, asked.recompute
+        asked.schedule, asked.stages, asked.micro_batches, asked.checkpoint, asked.recompute, asked.chunks
     )
     stages = run.partition(model, schedule.num_stages)
     sizes = run.sizes_of(len(batch), schedule.num_micro_batches)
     shape = run.inspect(stages, batch, loss=loss, target=target)
-    with run.Pipeline(stages, _devices(asked)) as pipeline:
+    with run.Pipeline(stages, _devices(asked), schedule.placement) as pipeline:
         measured = run.measure(pipeline, schedule, batch, target, loss, steps=asked.steps).median
         pipeline.step(schedule, batch, target, loss)
         ours = run.gradients(stages)
@@ -189,6 +198,7 @@ def _measure(asked: argparse.Namespace) -> tuple[dict[str, Any], plan.Timeline, 
     loss(model(batch), target).backward()
     figures = {
         "schedule": str(schedule),
+        "num_devices": schedule.num_devices,
         "num_stages": schedule.num_stages,
         "num_micro_batches": schedule.num_micro_batches,
         "checkpoint": asked.checkpoint,
@@ -231,7 +241,7 @@ def _report(
     kib = [f"{now / 1024:.0f} ({then / 1024:.0f})" for now, then in zip(*memory.values(), strict=True)]
     shared = "" if measured.source == "measured" else "  (shared cores: not a bubble measurement)"
     lines = [
-        f"{asked.schedule}, K = {figures['num_stages']}, M = {figures['num_micro_batches']}, "
+        f"{asked.schedule}, K = {figures['num_devices']}, M = {figures['num_micro_batches']}, "
         f"checkpoint {asked.checkpoint}; one column = {column * 1e3:.3g} ms",
         "",
         "predicted",
@@ -244,7 +254,7 @@ def _report(
         f"{bubble['formula']:.1%} = (K-1)/(M+K-1){shared}",
         f"step               {figures['makespan_seconds'] * 1e3:.0f} ms, of which "
         f"{figures['recompute_share']:.1%} of the device time recomputes",
-        f"in flight          {', '.join(map(str, figures['peak_in_flight']))} micro-batches a device",
+        f"in flight          {', '.join(map(str, figures['peak_in_flight']))} (stage, micro-batch) pairs a device",
         f"activations, KiB   {', '.join(kib)} measured (predicted) a device",
         f"loss               {figures['loss']:.4f}",
         f"gradients          differ from the uncut model's by {figures['gradient_difference']:.1e} (relative)",

@@ -44,6 +44,19 @@ def test_json_gives_the_same_figures_to_a_program(capsys):
     assert counted == pytest.approx(predicted, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "pieces", "in_flight"),
+    [("zb_h1", 2, [2, 2]), ("interleaved_1f1b", 2, [4, 3]), ("dualpipe", 4, [3, 3])],
+)
+def test_halves_chunks_and_two_copies_train_from_a_terminal(capsys, schedule, pieces, in_flight):
+    asked = ["run", "--stages", "2", "--micro-batches", str(pieces), "--batch-time", "0.04", "--steps", "1"]
+    assert main([*asked, "--schedule", schedule, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["source"] == "measured" and figures["num_devices"] == 2
+    assert figures["peak_in_flight"] == in_flight
+    assert figures["gradient_difference"] < 1e-5
+
+
 def test_the_trace_holds_every_op_on_its_device(tmp_path, capsys):
     file = tmp_path / "trace.json"
     assert main([*QUICK, "--trace", str(file)]) == 0
