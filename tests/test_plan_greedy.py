@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipekit import plan
@@ -16,6 +16,7 @@ from pipekit.plan import Costs, Found, Schedule, greedy, peak_in_flight, simulat
 from pipekit.plan.list_scheduling import Placing, Problem, search
 from pipekit.plan.ops import B, F, I, W, unpack
 
+SLOW_LINKS = Costs(1, 2, latency=0.5, bandwidth=0.25)  # a message keeps a link for 4, an op takes 1
 NAMED = (plan.gpipe, plan.one_f_one_b, plan.zb_h1, plan.zb_h2)
 EQUAL = Costs(1, 2)
 # Proven by CP-SAT (benchmarks/optimum.py): K, M, cap, costs, the shortest makespan there is, what may be missed
@@ -70,6 +71,7 @@ def test_it_runs_keeps_to_the_cap_and_is_never_worse_than_a_named_schedule_that_
 
 @settings(max_examples=40, deadline=None)
 @given(problems())
+@example((3, 5, SLOW_LINKS, 5))
 def test_the_list_scheduler_counts_time_as_the_simulator_does(problem):
     k, m, costs, cap = problem
     placed = search(Problem.of((F, I, W), costs.table(k) + costs.overhead, costs, m, cap))
