@@ -204,6 +204,12 @@ def chained(x, a, b, c):
     return x
 
 
+def ring(x, a, b, c, d):
+    """Neighbours side by side share a weight, so all four belong together; yet one pair lies below another."""
+    behind = (x @ (a + b).tanh()).tanh() @ (c + d).tanh()
+    return behind + x.sin() @ (b + c).tanh()
+
+
 ZOO = {
     "linear": lambda: between(linear()),
     "mlp": lambda: between(mlp(4, WIDTH)),
@@ -270,6 +276,10 @@ ZOO = {
     ),
     "overlapping weights in a row": lambda: between(
         WithWeights(chained, a=(WIDTH, WIDTH), b=(WIDTH, WIDTH), c=(WIDTH, WIDTH)), ("halves_reused",)
+    ),
+    "overlapping weights in a ring": lambda: between(
+        WithWeights(ring, a=(WIDTH, WIDTH), b=(WIDTH, WIDTH), c=(WIDTH, WIDTH), d=(WIDTH, WIDTH)),
+        ("halves_reused",),
     ),
     "weight of a normalised norm": lambda: between(
         nn.Sequential(parametrizations.weight_norm(linear()), nn.Tanh())
