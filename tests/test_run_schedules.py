@@ -15,6 +15,8 @@ from pipekit.errors import ScheduleError
 from pipekit.plan import Schedule
 from pipekit.plan.ops import Op
 
+pytestmark = pytest.mark.alone
+
 BUILDERS = {
     "gpipe": plan.gpipe,
     "1f1b": plan.one_f_one_b,
