@@ -20,9 +20,12 @@ from pipekit.learn import DesignBoard, Experiment, designboard, experiment
 from pipekit.learn.designboard import saved, scene, words
 from pipekit.learn.designboard.board import HALVES, LENGTHS, TICKS, Board, filled
 from pipekit.learn.designboard.figures import figures, hint
+from pipekit.learn.designboard.live import Live
 from pipekit.learn.designboard.training import Experiments, design_of
 from pipekit.plan import Kind, Op, Schedule
 from pipekit.show import panel, say
+
+pytestmark = pytest.mark.alone
 
 ONE_F_ONE_B = "0F0 0F1 0B0 0F2 0B1 0B2 | 1F0 1B0 1F1 1B1 1F2 1B2"
 SIZES = list(product((2, 3, 4), (2, 3, 8)))
@@ -209,6 +212,13 @@ def test_hints_lead_to_a_schedule_that_trains(size):
     assert board.complete
     plan.validate(board.schedule())
     assert board.makespan <= 3 * (sum(size) - 1) + 2
+
+
+def test_a_hint_is_what_can_begin_first_and_goes_back_if_it_can():
+    assert hint(board_with()) == (op("0F0"), 0)
+    assert hint(board_with("0F0", "1F0")) == (op("0F1"), 1)
+    assert hint(board_with("0F0", "1F0", "0F1")) == (op("1B0"), 2)
+    assert hint(saved.board_of_text(ONE_F_ONE_B)) is None
 
 
 # -- text and files
@@ -415,6 +425,14 @@ def test_undo_goes_back_over_moves_and_sizes_and_redo_comes_again(desk):
         desk._hear({"do": "redo"})
     assert (desk.num_stages, desk.num_micro_batches) == (3, 2)
     assert desk.screen.redo.disabled
+    desk.undo()
+    desk.clear()
+    desk.put("0F0", 4)
+    assert desk.board.starts == {op("0F0"): 4} and desk.screen.redo.disabled, (
+        "another way on: the old one is gone"
+    )
+    desk.undo()
+    assert desk.board.starts == {}
 
 
 def test_a_smaller_m_takes_the_pieces_that_are_no_longer_there(desk):
@@ -605,3 +623,21 @@ def test_the_halves_are_the_kinds_that_a_whole_backward_is_made_of():
     assert words.percent(3 / 7) == "42.9%"
     assert filled(Board(2, 2), [[], []]) == Board(2, 2)
     assert Schedule.from_text(ONE_F_ONE_B).lanes == saved.board_of_text(ONE_F_ONE_B).schedule().lanes
+
+
+def test_what_runs_is_shown_as_far_as_its_own_newest_step_has_come():
+    told = []
+    live = Live(num_ops=4, changed=lambda: told.append(live.share))
+    watch = live.watch(show.Run(lambda run: None))
+
+    def spans():
+        return [str(span.op) for span in live.timeline(2).spans]
+
+    watch.phase("uncut", step=1, steps=1)
+    watch.span(plan.Span(op("0F0"), 0, 0.0, 9.0))
+    assert spans() == [], "the uncut mini-batch is another schedule"
+    watch.phase("measuring", step=1, steps=1)
+    for each in ("0F0", "1F0", "0F0"):
+        watch.span(plan.Span(op(each), op(each).stage, 0.0, 1.0))
+    assert spans() == ["0F0"], "an op that ends again begins the next step"
+    assert live.share == 1.0 and (live.phase, live.numbers["step"]) == ("measuring", 1) and len(told) == 6
