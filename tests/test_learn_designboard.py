@@ -531,6 +531,15 @@ def test_a_design_trains_for_real_and_its_measured_grid_stands_beside_it(desk):
     assert desk.outcome is outcome and len(desk.screen.canvas.ran["ops"]) == 12
 
 
+def test_halves_and_recomputation_placed_by_hand_train_too(desk):
+    for each in ("0F0", "0F1", "1F0", "1I0", "1W0", "1F1", "1R1", "1B1", "0R0", "0B0", "0I1", "0W1"):
+        desk.num_micro_batches = 2
+        desk.put(each)
+    outcome = desk.run().wait(LONGEST)
+    assert outcome.same and "a schedule of your own" in said(desk)
+    assert {str(each.op.kind) for each in outcome.timeline.spans} == set("FBIWR")
+
+
 def test_the_result_is_called_the_same_only_if_it_was(desk):
     class Moody(nn.Module):
         """Its result is about a piece of a mini-batch, not about each sample."""
