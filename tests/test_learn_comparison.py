@@ -24,6 +24,8 @@ from pipekit.learn.comparison.rows import Figures, Measured, Row, row, rows
 from pipekit.show import FILLS, LANGUAGES, say
 from pipekit.show.grid import IDLE
 
+pytestmark = pytest.mark.alone
+
 VIEWS = ("class", "engineer")
 EVERY = list(itertools.product(LANGUAGES, VIEWS))
 LESSON = Case(num_devices=4, num_micro_batches=8)
@@ -195,8 +197,8 @@ def test_both_denominators_are_in_the_engineers_table():
         each.head + each.below: each.cell(row(LESSON, of("gpipe")))
         for each in tables.columns("en", "engineer")
     }
-    assert cells["Bubble / T (barrier)predicted"] == "27.3%" and cells["Bubble / idealpredicted"] == "37.5%"
-    assert cells["Barrier bubble (slots)predicted"] == "9" and cells["Span bubble (slots)predicted"] == "9"
+    assert cells["Bubble / T (barrier)pred."] == "27.3%" and cells["Bubble / idealpred."] == "37.5%"
+    assert cells["Barrier bubble (slots)pred."] == "9" and cells["Span bubble (slots)pred."] == "9"
 
 
 # -- rows
@@ -539,6 +541,14 @@ def test_files_hold_the_table_and_the_picture(make, tmp_path, monkeypatch):
     assert panel.save_png().read_bytes() == panel.picture_png()
     with pytest.raises(SweepError):
         tables.csv_bytes(LESSON, [])
+
+
+def test_a_measured_timeline_is_drawn_on_the_axis_of_the_predicted_ones():
+    seconds = plan.simulate(plan.gpipe(4, 8), plan.Costs(0.02, 0.04))
+    found = replace(measured(0.0), measured=replace(measured(0.0).measured, timeline=seconds, slot=0.02))
+    drawn, predicted = pictures.timeline_of(found), pictures.timeline_of(row(LESSON, of("gpipe")))
+    assert drawn.spans.starts == pytest.approx(predicted.spans.starts)
+    assert drawn.spans.ends == pytest.approx(predicted.spans.ends)
 
 
 def test_a_figure_read_off_a_measured_timeline_is_in_slots():

@@ -91,6 +91,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "compare_col_copies": ("旋钮存几套", "Copies of the parameters"),
     "compare_col_difference": ("和不切时差", "Differs from uncut"),
     "compare_closed": ("公式", "formula"),
+    "compare_predicted": ("算出来的", "predicted"),
+    "compare_measured": ("测到的", "measured"),
     # -- what the table means
     "compare_two_bubbles": (
         "{name} 的气泡有两种算法。等大家都做完：每块显卡平均闲{barrier}格。只看自己的第一格活到最后一格活：最多闲{span}格。"
@@ -194,6 +196,8 @@ ENGINEER: dict[str, tuple[str, str]] = {
     "compare_col_copies": ("参数份数", "Param. copies"),
     "compare_col_difference": ("梯度相对误差", "Gradient rel. diff."),
     "compare_closed": ("闭式", "closed"),
+    "compare_predicted": ("预测", "pred."),
+    "compare_measured": ("实测", "meas."),
     "compare_two_bubbles": (
         "{name} 的两种气泡不同。屏障：T - 忙碌时间，平均每设备 {barrier} 格。跨度（Zero Bubble 论文的代价）：设备自己首个到末个操作之间的空闲，"
         "最大 {span} 格。优化器要等所有设备时，按屏障算。",

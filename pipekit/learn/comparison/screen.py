@@ -29,11 +29,14 @@ OWN_STYLE = """<style>
 .pipekit-compare-table table { border-collapse: collapse; }
 .pipekit-compare-table :is(th, td) { text-align: right; padding: 1px 9px; font-size: 15px; font-weight: normal;
   vertical-align: bottom; }
-.pipekit-compare-table th { color: #444; max-width: 118px; }
+.pipekit-compare-table.pipekit-many :is(th, td) { padding: 1px 5px; font-size: 14px; }
+.pipekit-compare-table th { color: #444; max-width: 118px; white-space: normal; }
+.pipekit-compare-table.pipekit-many th { max-width: 84px; }
 .pipekit-compare-table .pipekit-group { text-align: center; border-bottom: 1px solid #bbb; max-width: none; }
 .pipekit-compare-table td { border-top: 1px solid #ddd; white-space: nowrap; }
 .pipekit-compare-table :is(th, td):first-child { padding-left: 0; }
-.pipekit-compare-table td:is(:first-child, .pipekit-why) { text-align: left; }
+.pipekit-compare-table :is(tr:first-child > th, td):first-child { text-align: left; }
+.pipekit-compare-table .pipekit-why { text-align: left; white-space: normal; }
 .pipekit-room.pipekit-compare .widget-checkbox { width: auto; }
 </style>"""
 
@@ -81,10 +84,8 @@ class Screen:
             ),
             self.costs_box,
             line(self.schedules_words, *self.boxes.values()),
-            line(
-                self.run, self.cancel, named("cap", self.cap), self.find, self.back, self.csv, self.png, self.bar
-            ),
-            self.status,
+            line(self.run, self.cancel, named("cap", self.cap), self.find, self.back, self.csv, self.png),
+            line(self.bar, self.status),
             self.picture,
             self.notes,
             self.table,

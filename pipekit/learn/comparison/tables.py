@@ -40,7 +40,7 @@ def columns(lang: str, view: str, pieces: bool = False, few: bool = False) -> li
     def head(key: str) -> str:
         return say(key, lang, view)
 
-    closed, predicted, measured = head("compare_closed"), head("curve"), head("points")
+    closed, predicted, measured = head("compare_closed"), head("compare_predicted"), head("compare_measured")
 
     def trio(key: str, read: Callable[[Figures], str], form: Cell | None) -> list[Column]:
         first = [] if form is None else [Column(head(key), closed, form)]
@@ -157,7 +157,8 @@ def page(rows: Sequence[Row], lang: str, view: str, pieces: bool = False) -> str
         if len(several) > 1:
             below += [f'<th scope="col">{html.escape(shown[index].below)}</th>' for index in several]
     body = "".join(f"<tr>{_line(row, shown, lang, view)}</tr>" for row in rows)
-    return f'<div class="pipekit-compare-table"><table><tr>{"".join(top)}</tr><tr>{"".join(below)}</tr>{body}</table></div>'
+    many = "" if view == "class" else " pipekit-many"
+    return f'<div class="pipekit-compare-table{many}"><table><tr>{"".join(top)}</tr><tr>{"".join(below)}</tr>{body}</table></div>'
 
 
 def _line(row: Row, shown: Sequence[Column], lang: str, view: str) -> str:
