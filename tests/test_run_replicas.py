@@ -170,7 +170,7 @@ class Made(nn.Module):
         self.seen = []
 
     def watch(self, module, inputs, output):
-        self.seen.append(module is self.a)
+        self.seen.append((module is self.a, id(self)))
 
     def apply_all(self, x):
         for layer in self.layers:
@@ -193,7 +193,8 @@ def test_a_copy_works_with_its_own_layers_and_with_the_settings_of_now():
             made.seen.clear()
             pipeline.step(BOTH_WAYS, *data(), mean_square)
             assert run.relative_difference(run.gradients([model]), expected) <= 1e-12
-            assert made.seen == [True] * 4
+            assert [own for own, _ in made.seen] == [True] * 4
+            assert len({who for _, who in made.seen}) == 2
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def transformer():
 
 
 MODELS = {
-    "mlp": (lambda: mlp(NUM_LAYERS), (6,), [(2, 4), (2, 10), (4, 8), (4, 16)]),
+    "mlp": (lambda: mlp(NUM_LAYERS), (6,), [(2, 4), (2, 10), (4, 16)]),
     "conv net": (lambda: convnet(NUM_LAYERS, 2).eval(), (2, 3, 3), [(2, 6), (4, 8)]),
     "Transformer": (transformer, (3, 4), [(2, 4), (4, 8)]),
 }
@@ -81,12 +81,12 @@ def measured(schedule, batch_time=0.1):
 def test_the_measured_bubble_is_the_predicted_one(builder):
     schedule = BUILDERS[builder](4, 8)
     for attempt in range(2):
-        ours, predicted = measured(schedule, batch_time=0.1 * (attempt + 1))
+        ours, predicted = measured(schedule, batch_time=0.1 * (1 + 2 * attempt))
         pairs = [(f(ours), f(predicted)) for f in (plan.bubble_fraction, plan.span_bubble)]
         points = 100 * abs(pairs[0][0] - pairs[0][1])
         if points <= 1.5:
             break
-        print(f"{builder}: {points:.2f} points off, so once more, at half the speed")
+        print(f"{builder}: {points:.2f} points off, so once more, three times slower")
     assert points <= 1.5
     # Who works when is the same; a plan's ops are the timeline's.
     assert sorted(str(span.op) for span in ours.spans) == sorted(map(str, chain(*schedule.lanes)))
@@ -96,14 +96,14 @@ def test_zero_bubble_schedules_beat_1f1b_by_what_theory_says():
     """K = 4, M = 8, f = b = w: 33, 27 and 25.5 slots."""
     for attempt in range(2):
         spans = {
-            name: measured(BUILDERS[name](4, 8), 0.1 * (attempt + 1))[0].makespan
+            name: measured(BUILDERS[name](4, 8), 0.1 * (1 + 2 * attempt))[0].makespan
             for name in ("1f1b", "zb_h1", "zb_v")
         }
         ratios = spans["zb_h1"] / spans["1f1b"], spans["zb_v"] / spans["1f1b"]
         good = ratios == (pytest.approx(27 / 33, abs=0.02), pytest.approx(25.5 / 33, abs=0.02))
         if good:
             break
-        print(f"1F1B : ZB-H1 : ZB-V = {spans}, so once more, at half the speed")
+        print(f"1F1B : ZB-H1 : ZB-V = {spans}, so once more, three times slower")
     assert good, ratios
 
 
