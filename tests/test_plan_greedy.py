@@ -21,6 +21,7 @@ NAMED = (plan.gpipe, plan.one_f_one_b, plan.zb_h1, plan.zb_h2)
 EQUAL = Costs(1, 2)
 # Proven by CP-SAT (benchmarks/optimum.py): K, M, cap, costs, the shortest makespan there is, what may be missed
 UNEVEN = Costs([4, 3, 8], [10, 12, 7], input_grad=[8, 8, 3], weight_grad=[2, 4, 4], latency=1)
+PATIENT = Costs([2, 3, 8, 3], [6, 9, 12, 11], input_grad=[2, 6, 4, 8], weight_grad=[4, 3, 8, 3])
 OPTIMA = [
     (2, 2, 1, EQUAL, 10.0, 0),
     (3, 4, 2, EQUAL, 17.0, 0),
@@ -29,6 +30,8 @@ OPTIMA = [
     (4, 8, 4, EQUAL, 27.0, 0),
     (4, 8, 7, Costs(2, 4, input_grad=3, weight_grad=1), 57.0, 0),
     (3, 6, 3, UNEVEN, 108.0, 2.0),
+    (3, 6, 4, Costs(1, 2, latency=0.5), 21.0, 0),  # without "I, then F" 22
+    (4, 3, 2, PATIENT, 80.0, 0),  # where no device ever waits for a better op 84
 ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,17 +19,10 @@ from pipekit.plan.ops import KINDS, B, F, I, Op, W
 from pipekit.plan.rules import needs
 from pipekit.plan.schedule import Schedule
 
-RULES = ((I, W, F), (I, F, W), (F, I, W))  # which kind first
-PATIENCES = (
-    0.75,
-    0.0,
-    0.25,
-    0.5,
-)  # how long a device waits for a better op, in durations of what it could have
+RULES = ((I, W, F), (I, F, W))  # which kind first; the longest remaining path is tried too
+PATIENCES = (0.75, 0.0, 0.25, 0.5)  # how long to wait for a better op: times the duration of what could begin
 MOST_ROUNDS = 3  # of placing from the end and forward again
-MOST_PLACED = (
-    200_000  # ops placed in all tries together: some three seconds; the first try is always finished
-)
+MOST_PLACED = 200_000  # ops in all tries together, some three seconds; the first try is always finished
 
 Ranks = list[list[list[float]]]  # [kind][stage][micro-batch]: smaller goes first
 Times = list[list[list[float]]]  # [kind][stage][micro-batch]
@@ -133,12 +126,7 @@ def search(problem: Problem) -> Placing:
 
 
 def _tries(problem: Problem) -> Iterator[tuple[Ranks, float]]:
-    every = [
-        _timetable(problem),
-        _timetable(problem, weights_late=True),
-        _longest_paths(problem),
-        *(_kinds_first(problem, rule) for rule in RULES),
-    ]
+    every = [*(_kinds_first(problem, rule) for rule in RULES), _longest_paths(problem)]
     return ((ranks, patience) for patience in PATIENCES for ranks in every)
 
 
@@ -153,29 +141,6 @@ def _improved(problem: Problem, ranks: Ranks, patience: float) -> Iterator[Placi
             return
         made = again
         yield made
-
-
-def _timetable(problem: Problem, weights_late: bool = False) -> Ranks:
-    """When each op would start if micro-batches followed each other in one rhythm and never met.
-
-    The rhythm is that of the slowest device, or, if its cap is reached first, of the round trips that the cap allows.
-    With `weights_late` a W comes as late as the cap lets it: just before the forward that waits for it.
-    """
-    zero = [[[0.0]] * problem.num_stages] * len(problem.kinds)
-    alone = Placing(replace(problem, num_micro_batches=1), zero, patience=0.0).ends
-    start = [
-        [end[0] - duration for end, duration in zip(*both, strict=True)]
-        for both in zip(alone, problem.durations, strict=True)
-    ]
-    rhythm = 0.0
-    for stage, forward in enumerate(start[0]):
-        work = sum(durations[stage] for durations in problem.durations)
-        rhythm = max(rhythm, work, (alone[-1][stage][0] - forward) / problem.limit)
-    if weights_late and len(problem.kinds) > 2:
-        again = problem.limit * rhythm
-        start[-1] = [f + again - w for f, w in zip(start[0], problem.durations[-1], strict=True)]
-    pieces = range(problem.num_micro_batches)
-    return [[[first + piece * rhythm for piece in pieces] for first in kind] for kind in start]
 
 
 def _kinds_first(problem: Problem, rule: tuple[int, ...]) -> Ranks:
