@@ -181,6 +181,9 @@ def test_the_keyboard_alone_and_a_finger_do_it_too(open_desk, screenshot):
     for key in ("ArrowUp", "ArrowUp"):
         keys.press(key)
     assert desk.page.evaluate("() => document.activeElement.className").startswith("pk-chip")
+    for key in ("Escape", "b", "d", "d", "x"):  # in a notebook these add cells and take them away
+        keys.press(key)
+    desk.page.wait_for_timeout(300)
     assert desk.page.locator(".jp-Cell").count() == NUM_CELLS, "the notebook took no key for a command"
 
     desk.chip("F1").tap()

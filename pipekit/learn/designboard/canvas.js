@@ -303,7 +303,7 @@ class View {
   }
 
   key(event) {
-    event.stopPropagation(); // a notebook would take letters for commands
+    event.stopPropagation(); // a notebook may take letters for commands
     const target = event.target.closest("[data-key]");
     const ctrl = event.ctrlKey || event.metaKey;
     let done = true;
