@@ -151,6 +151,7 @@ ENGINEER: dict[str, tuple[str, str]] = {
     "compare_run": ("在替身设备上训练，约 {seconds} 秒", "Train on stand-ins, about {seconds} s"),
     "compare_cap": ("激活显存上限", "Activation cap"),
     "compare_find": ("上限之内各调度的最优 v、M、重计算", "Best v, M, policy under the cap"),
+    "compare_as_set": ("回到当前参数", "Back to the knobs"),
     "compare_ready": (
         "改变参数，预测随之更新；训练之后显示实测。",
         "Move a knob: the prediction follows. Training replaces it with what was measured.",

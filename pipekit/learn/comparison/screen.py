@@ -29,12 +29,13 @@ OWN_STYLE = """<style>
 .pipekit-compare-table table { border-collapse: collapse; }
 .pipekit-compare-table :is(th, td) { text-align: right; padding: 1px 9px; font-size: 15px; font-weight: normal;
   vertical-align: bottom; }
-.pipekit-compare-table.pipekit-many :is(th, td) { padding: 1px 5px; font-size: 14px; }
+.pipekit-compare-table.pipekit-many :is(th, td) { padding: 1px 4px; font-size: 14px; }
 .pipekit-compare-table th { color: #444; max-width: 118px; white-space: normal; }
 .pipekit-compare-table.pipekit-many th { max-width: 84px; }
 .pipekit-compare-table .pipekit-group { text-align: center; border-bottom: 1px solid #bbb; max-width: none; }
 .pipekit-compare-table td { border-top: 1px solid #ddd; white-space: nowrap; }
 .pipekit-compare-table :is(th, td):first-child { padding-left: 0; }
+.pipekit-compare-table.pipekit-many td:first-child { white-space: normal; max-width: 130px; }
 .pipekit-compare-table :is(tr:first-child > th, td):first-child { text-align: left; }
 .pipekit-compare-table .pipekit-why { text-align: left; white-space: normal; }
 .pipekit-room.pipekit-compare .widget-checkbox { width: auto; }
@@ -87,8 +88,8 @@ class Screen:
             line(self.run, self.cancel, named("cap", self.cap), self.find, self.back, self.csv, self.png),
             line(self.bar, self.status),
             self.picture,
-            self.notes,
             self.table,
+            self.notes,
         )  # fmt: skip
 
     @property
