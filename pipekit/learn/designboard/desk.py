@@ -182,7 +182,8 @@ class Desk(show.Panel):
     # -- drawing
 
     def _words(self, key: str, **numbers: Any) -> Said:
-        return Said(say(key, self.lang, self.view, **numbers))
+        text = say(key, self.lang, self.view, **numbers)
+        return Said(text[:1].upper() + text[1:])
 
     def _place(self, op: Op, tick: int) -> dict[str, Any]:
         device = device_name(op.stage, self.lang, self.view)
