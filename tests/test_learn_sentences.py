@@ -43,7 +43,9 @@ def step(settings, peak=1000, costs=None, source="measured", overruns=0):
     sizes = plan.micro_batch_sizes(64, schedule.num_micro_batches)
     timeline = replace(plan.simulate(schedule, costs or declared(settings), sizes), source=source)
     nothing = [0] * settings.num_stages
-    memory = Memory([peak] * settings.num_stages, nothing, nothing, nothing, nothing, np.zeros(0), [], nothing)
+    memory = Memory(
+        [peak] * settings.num_stages, nothing, nothing, nothing, nothing, np.zeros(0), [], nothing
+    )
     return StepResult(torch.tensor(2.3), timeline, memory, overruns, Slip(0.0003, 0.0021), 64)
 
 

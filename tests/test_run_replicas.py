@@ -173,6 +173,7 @@ class Made(nn.Module):
         self.seen.append((module is self.a, id(self)))
 
     def apply_all(self, x):
+        assert self.layers[0] is self.a
         for layer in self.layers:
             x = layer(x).tanh() ** self.settings["power"]
         return x * self.scale
@@ -223,12 +224,15 @@ def test_layers_with_state_of_their_own_are_copied_whole(layer):
 
 
 def test_a_loss_with_weights_of_its_own_is_copied_too():
+    asked = set()
+
     class Weighted(nn.Module):
         def __init__(self):
             super().__init__()
             self.scale = nn.Parameter(torch.full((6,), 2.0, dtype=torch.float64))
 
         def forward(self, output, target):
+            asked.add(id(self))
             return mean_square(output * self.scale, target)
 
     model, loss = two_stages(), Weighted()
@@ -237,8 +241,10 @@ def test_a_loss_with_weights_of_its_own_is_copied_too():
         whole[1](whole[0](data()[0]), data()[1]).backward()
         model.zero_grad()
         loss.zero_grad()
+        asked.clear()
         with pipeline_of(model, placement=BOTH_WAYS.placement, num_devices=2) as pipeline:
             pipeline.step(BOTH_WAYS, *data(), how)
+        assert len(asked) == 2
         assert run.relative_difference(run.gradients([model, loss]), run.gradients([whole])) <= 1e-12
 
 

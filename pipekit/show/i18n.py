@@ -885,7 +885,10 @@ WORDS_ENGINEER: dict[
         "微批次 {piece} 的{kind}：{devices}还没有",
         "{kind} of micro-batch {piece}: still for {devices}",
     ),
-    "design_chip_used": ("微批次 {piece} 的{kind}：已全部放置", "{kind} of micro-batch {piece}: on every row"),
+    "design_chip_used": (
+        "微批次 {piece} 的{kind}：已全部放置",
+        "{kind} of micro-batch {piece}: on every row",
+    ),
     "design_row": ("放到{device}，尽早开始", "Put it on {device}, as early as possible"),
     "design_free": ("{device} 第 {slot} 格，空闲", "{device}, tick {slot}, free"),
     "design_op": ("{op}，{device}，第 {first} 格到第 {last} 格", "{op}, {device}, ticks {first} to {last}"),
