@@ -14,8 +14,6 @@ import pytest
 from pipekit import plan
 from pipekit.cli import main
 
-pytestmark = pytest.mark.alone
-
 QUICK = ["run", "--stages", "2", "--micro-batches", "2", "--batch-time", "0.04", "--steps", "1"]
 
 

@@ -18,8 +18,6 @@ from pipekit.run.cores import CoreLimits, core_limits
 from pipekit.show.fonts import Font
 from pipekit.show.i18n import WORDS
 
-pytestmark = pytest.mark.alone
-
 KERNEL = {"torch": "2.13.0", "ipywidgets": "8.1.9"}
 LAB = {"jupyterlab": "4.6.6", "jupyterlab_widgets": "3.0.17", "widgetsnbextension": "4.0.16"}
 OURS = Path(doctor.__file__).parent

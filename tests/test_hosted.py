@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.alone
-
 if sys.version_info >= (3, 11):
     import tomllib
 else:

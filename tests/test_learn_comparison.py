@@ -24,8 +24,6 @@ from pipekit.learn.comparison.rows import Figures, Measured, Row, row, rows
 from pipekit.show import FILLS, LANGUAGES, say
 from pipekit.show.grid import IDLE
 
-pytestmark = pytest.mark.alone
-
 VIEWS = ("class", "engineer")
 EVERY = list(itertools.product(LANGUAGES, VIEWS))
 LESSON = Case(num_devices=4, num_micro_batches=8)

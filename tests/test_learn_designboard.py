@@ -25,8 +25,6 @@ from pipekit.learn.designboard.training import Experiments, design_of
 from pipekit.plan import Kind, Op, Schedule
 from pipekit.show import panel, say
 
-pytestmark = pytest.mark.alone
-
 ONE_F_ONE_B = "0F0 0F1 0B0 0F2 0B1 0B2 | 1F0 1B0 1F1 1B1 1F2 1B2"
 SIZES = list(product((2, 3, 4), (2, 3, 8)))
 FOLDER = Path(designboard.__file__).parent

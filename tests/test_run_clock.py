@@ -360,10 +360,11 @@ def gap_to_what_it_waited_for(timeline, schedule):
 @pytest.mark.parametrize(("checkpoint", "recompute"), POLICIES[:3])
 def test_no_op_starts_more_than_2_ms_before_the_recorded_end_of_what_it_needs(name, checkpoint, recompute):
     schedule = SCHEDULES[name](4, 6, checkpoint, recompute)
-    for _ in range(3):  # twice again where the machine was starved
+    for _ in range(6):  # again where the machine was starved, and only there
         result, _ = step(schedule, run.stand_ins(4, tick=0.005))
         if min(gap_to_what_it_waited_for(result.timeline, schedule)) >= -0.002:
             return
+        assert result.slip.worst > 0.002, "an op started before what it needs was there"
         print(f"starved: a wake-up came {result.slip.worst * 1e3:.1f} ms late; once more")
     pytest.fail("an op started before what it needs was there")
 

@@ -16,8 +16,6 @@ from pipekit import plan, run
 from pipekit.errors import Cancelled, StageError
 from pipekit.run import devices as devices_module
 
-pytestmark = pytest.mark.alone
-
 WIDTH = 4
 NUM_RUNS = 300
 

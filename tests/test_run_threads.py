@@ -17,8 +17,6 @@ from pipekit.errors import Cancelled, PlacementError, StageError
 from pipekit.run import devices as devices_module
 from pipekit.run import engine
 
-pytestmark = pytest.mark.alone
-
 WIDTH = 5
 
 

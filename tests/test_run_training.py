@@ -14,8 +14,6 @@ from pipekit import learn, plan, run
 from pipekit.errors import BatchError
 from pipekit.plan import Schedule
 
-pytestmark = pytest.mark.alone
-
 
 def data(num_batches=5, num_samples=6, width=6):
     generator = torch.Generator().manual_seed(0)

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -187,9 +188,11 @@ def test_notebooks_are_checked_last_when_there_are_any(tmp_path):
     assert checks.check_steps(tmp_path, [])[-1][0] == "notebooks"
 
 
-def test_every_test_is_in_one_of_the_two_runs():
+def test_every_test_is_in_one_of_the_two_runs_or_slow():
     one, other = (command[command.index("-m") + 1] for _, command in checks.pytest_steps([]))
-    assert other == f"not ({one})"
+    for slow, alone, browser in itertools.product((False, True), repeat=3):
+        marks = {"slow": slow, "alone": alone, "browser": browser}
+        assert eval(one, {}, marks) + eval(other, {}, marks) == (not slow)
 
 
 @pytest.mark.parametrize(("answers", "status"), [((0, 5), 0), ((5, 0), 0), ((5, 5), 5), ((5, 1), 1)])

@@ -389,6 +389,7 @@ def test_a_port_that_is_taken_is_passed_over_and_none_at_all_is_said(monkeypatch
             lab.free_port(port)
 
 
+@pytest.mark.slow
 def test_a_port_that_another_program_takes_meanwhile_is_passed_over(tmp_path, home, monkeypatch):
     root = prepared_folder(tmp_path / "late")
     places = Places(root)

@@ -11,8 +11,6 @@ import pytest
 from pipekit.show import Latest, Panel, Run, panel
 from pipekit.show.panel import Probe
 
-pytestmark = pytest.mark.alone
-
 
 class Still(Panel):
     def picture_png(self):

@@ -11,7 +11,10 @@ def has_notebooks(root: Path) -> bool:
     return any((root / "notebooks").glob("**/*.ipynb"))
 
 
-SIDE_BY_SIDE = "not alone and not browser"  # pytest's -m: what may share the machine
+# pytest's -m. What takes minutes is asked for: `start.py test -m slow`.
+SIDE_BY_SIDE = "not slow and not (alone or browser)"  # may share the machine
+ONE_AT_A_TIME = "not slow and (alone or browser)"
+IN_TWO = ["-n", "2", "--dist", "loadfile"]  # processes; the tests of a file stay together
 NOTHING_SELECTED = 5  # pytest's exit status
 
 
@@ -19,10 +22,9 @@ def pytest_steps(arguments: list[str]) -> list[tuple[str, list[str]]]:
     """What keeps time runs one at a time, all else in two processes; a choice by -m runs as it is asked for."""
     if "-m" in arguments:
         return [("pytest", ["pytest", *arguments])]
-    two = ["-n", "2", "--dist", "loadfile"]
     return [
-        ("pytest, side by side", ["pytest", *two, "-m", SIDE_BY_SIDE, *arguments]),
-        ("pytest, one at a time", ["pytest", "-m", f"not ({SIDE_BY_SIDE})", *arguments]),
+        ("pytest, side by side", ["pytest", *IN_TWO, "-m", SIDE_BY_SIDE, *arguments]),
+        ("pytest, one at a time", ["pytest", "-m", ONE_AT_A_TIME, *arguments]),
     ]
 
 
