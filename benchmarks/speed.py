@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -62,10 +63,28 @@ def timed(step: Callable[[], Any], model: nn.Module) -> float:
 # -- torch.distributed.pipelining: one process a rank, told what to do through a pipe
 
 
+def torch_schedule(
+    model: nn.Sequential, rank: int, count: int, name: str
+) -> tuple[Any, nn.Module, bool, bool]:
+    """PyTorch's own schedule of that name on a rank, the rank's layers, and whether it has the first and last stage."""
+    from torch.distributed.pipelining import (
+        PipelineStage,
+        Schedule1F1B,
+        ScheduleGPipe,
+        ScheduleZBVZeroBubble,
+    )
+
+    num_stages, mine = (4, [rank, 3 - rank]) if name == "zb_v" else (NUM_STAGES, [rank])
+    modules = run.partition(model, num_stages)
+    stages = [PipelineStage(modules[s], s, num_stages, torch.device("cpu")) for s in mine]
+    kind = {"gpipe": ScheduleGPipe, "1f1b": Schedule1F1B, "zb_v": ScheduleZBVZeroBubble}[name]
+    schedule = kind(stages if name == "zb_v" else stages[0], n_microbatches=count, loss_fn=LOSS)
+    return schedule, nn.ModuleList([modules[s] for s in mine]), 0 in mine, num_stages - 1 in mine
+
+
 def torch_rank(rank: int, port: int, pipe: Connection) -> None:
     """Serve ("prepare", hidden, samples, M, schedule) and ("steps", n) until None."""
     import torch.distributed as dist
-    from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
 
     torch.set_num_threads(1)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
@@ -75,16 +94,10 @@ def torch_rank(rank: int, port: int, pipe: Connection) -> None:
         (hidden, num_samples, count, name), num_steps = request
         if request[0] not in built:
             model, batch, target = make(hidden, num_samples)
-            module = run.partition(model, NUM_STAGES)[rank]
-            stage = PipelineStage(module, rank, NUM_STAGES, torch.device("cpu"))
-            kind = {"gpipe": ScheduleGPipe, "1f1b": Schedule1F1B}[name]
-            built[request[0]] = (kind(stage, n_microbatches=count, loss_fn=LOSS), module, batch, target)
-        schedule, module, batch, target = built[request[0]]
-        step = (
-            (lambda s=schedule, b=batch: s.step(b))
-            if rank == 0
-            else (lambda s=schedule, t=target: s.step(target=t))
-        )
+            schedule, module, first, last = torch_schedule(model, rank, count, name)
+            given, wanted = (batch,) if first else (), {"target": target} if last else {}
+            built[request[0]] = (partial(schedule.step, *given, **wanted), module)
+        step, module = built[request[0]]
         times = []
         for _ in range(num_steps):
             dist.barrier()
