@@ -33,6 +33,8 @@ from pipekit.errors import (
 from pipekit.run import devices as devices_module
 from pipekit.run import engine, workers
 
+pytestmark = pytest.mark.alone
+
 WIDTH = 6
 
 
