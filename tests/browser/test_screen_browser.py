@@ -31,7 +31,7 @@ def assert_words_can_be_read(room) -> None:
     assert room.page.evaluate(NULL_TITLES) == []
 
 
-@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.slow)])
 def test_class_view_fits_a_projector_before_while_and_after_a_run_and_nothing_overlaps_zoomed(
     open_room, screenshot, lang
 ):
@@ -75,6 +75,7 @@ def test_class_view_fits_a_projector_before_while_and_after_a_run_and_nothing_ov
         assert room.page.evaluate(OUT_OF_REACH) == []
 
 
+@pytest.mark.slow
 def test_more_gpus_and_pieces_fit_too(open_room, screenshot):
     room = open_room("en")
     room.numbers.nth(1).fill("16")
