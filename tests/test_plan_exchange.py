@@ -178,7 +178,10 @@ def trained(tmp_path_factory):
             rank.kill()
     assert [rank.returncode for rank in ranks] == [0, 0], "\n".join(said)
     names = [*TRAINED, "zz_out_of_order"]
-    return {name: [torch.load(folder / f"{name}.{rank}.pt") for rank in range(2)] for name in names}
+    return {
+        name: [torch.load(folder / f"{name}.{rank}.pt", weights_only=True) for rank in range(2)]
+        for name in names
+    }
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -59,7 +59,7 @@ def main(folder: Path, rank: int, num_ranks: int) -> None:
     for path in sorted(folder.glob("*.csv")):
         result = folder / f"{path.stem}.{rank}.pt"
         try:
-            torch.save(train(from_torch_csv(path.read_text()), path, rank), result)
+            torch.save(train(from_torch_csv(path.read_text(encoding="utf-8")), path, rank), result)
         except RuntimeError as error:
             torch.save({"error": str(error)}, result)
             return

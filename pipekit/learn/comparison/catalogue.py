@@ -9,43 +9,25 @@ from pipekit import plan
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One schedule of the field.
+    """What can be chosen about a schedule: `chunks`, how many stages a device holds (v); `policies`, what is recomputed."""
 
-    Args:
-        name: its key in the table of words.
-        builder: its function's name in `plan`; a version of `plan` without it doesn't offer the schedule.
-        chunks: whether one chooses how many stages a device holds (v).
-        policies: whether it takes a checkpoint policy.
-    """
-
-    name: str
-    builder: str
     chunks: bool = False
     policies: bool = False
 
-    @property
-    def there(self) -> bool:
-        """Whether this `plan` builds it."""
-        return hasattr(plan, self.builder)
-
 
 KNOWN: dict[str, Known] = {
-    each.name: each
-    for each in (
-        Known("naive", "naive"),
-        Known("gpipe", "gpipe", policies=True),
-        Known("1f1b", "one_f_one_b", policies=True),
-        Known("interleaved_1f1b", "interleaved_1f1b", chunks=True, policies=True),
-        Known("looped_bfs", "looped_bfs", chunks=True, policies=True),
-        Known("zb_h1", "zb_h1"),
-        Known("zb_h2", "zb_h2"),
-        Known("zb_v", "zb_v"),
-        Known("dualpipe", "dualpipe"),
-        Known("dualpipe_v", "dualpipe_v"),
-        Known("chimera", "chimera"),
-    )
+    "naive": Known(),
+    "gpipe": Known(policies=True),
+    "1f1b": Known(policies=True),
+    "interleaved_1f1b": Known(chunks=True, policies=True),
+    "looped_bfs": Known(chunks=True, policies=True),
+    "zb_h1": Known(),
+    "zb_h2": Known(),
+    "zb_v": Known(),
+    "dualpipe": Known(),
+    "dualpipe_v": Known(),
+    "chimera": Known(),
 }
-OFFERED = tuple(name for name, known in KNOWN.items() if known.there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +54,6 @@ class Variant:
         Raises:
             ScheduleError: it can't serve these numbers.
         """
-        known = KNOWN[self.name]
-        builder = getattr(plan, known.builder)
-        if self.name == "naive":
-            return builder(num_devices)
-        numbers = [num_devices, num_micro_batches, *([self.num_chunks] if known.chunks else [])]
-        return builder(*numbers, self.checkpoint) if known.policies else builder(*numbers)
+        return plan.by_name(
+            self.name, num_devices, num_micro_batches, self.checkpoint, num_chunks=self.num_chunks
+        )

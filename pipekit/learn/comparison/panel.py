@@ -22,7 +22,7 @@ from pipekit.learn import sweeping
 from pipekit.learn.comparison import best, measuring, pictures, sentences, tables
 from pipekit.learn.comparison.best import Search
 from pipekit.learn.comparison.cases import Case
-from pipekit.learn.comparison.catalogue import OFFERED, Variant
+from pipekit.learn.comparison.catalogue import KNOWN, Variant
 from pipekit.learn.comparison.rows import Row, row
 from pipekit.learn.comparison.screen import (
     COSTS,
@@ -38,7 +38,7 @@ from pipekit.show.fonts import drawn_language
 
 ASK_OVER = 30  # seconds: what takes longer is started by a second press
 FILE = "pipekit-compare"
-FIRST = ("gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_v")  # what it opens with, as far as it's there
+FIRST = ("gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_v")  # what it opens with
 MANY = 20_000  # ops: more are predicted and drawn in the background, so that a knob never sticks
 REMEMBERED = 256  # predictions, measurements
 KNOBS = (
@@ -66,7 +66,7 @@ class ComparisonPanel(show.Panel):
     num_micro_batches = traitlets.Int(8, min=1, max=MOST_MICRO_BATCHES)
     num_chunks = traitlets.Int(2, min=1, max=MOST_CHUNKS)
     checkpoint = traitlets.Enum(plan.CHECKPOINTS, "never")
-    schedules = traitlets.List(traitlets.Enum(OFFERED))
+    schedules = traitlets.List(traitlets.Enum(tuple(KNOWN)))
     forward = traitlets.Float(1.0, min=0.0)
     input_grad = traitlets.Float(1.0, min=0.0)
     weight_grad = traitlets.Float(1.0, min=0.0)
@@ -89,7 +89,7 @@ class ComparisonPanel(show.Panel):
         self._starting = threading.Lock()
         self._later = show.Latest(self._refresh)
         self._progress = show.Latest(self._draw_progress)
-        knobs.setdefault("schedules", [name for name in FIRST if name in OFFERED])
+        knobs.setdefault("schedules", list(FIRST))
         super().__init__(self.screen.arranged, lang=lang, view=view, **knobs)
         self.add_class("pipekit-room")
         self.add_class("pipekit-compare")
@@ -111,7 +111,7 @@ class ComparisonPanel(show.Panel):
     def variants(self) -> list[Variant]:
         """The schedules asked for, in the field's order, with what the knobs choose about them."""
         return [
-            Variant.of(name, self.num_chunks, self.checkpoint) for name in OFFERED if name in self.schedules
+            Variant.of(name, self.num_chunks, self.checkpoint) for name in KNOWN if name in self.schedules
         ]
 
     @property
@@ -407,7 +407,7 @@ class ComparisonPanel(show.Panel):
                 raise Cancelled("cancelled")
             self._tell("compare_searching", done=done, total=total)
 
-        names = [name for name in OFFERED if name in self.schedules]
+        names = [name for name in KNOWN if name in self.schedules]
         self._search = best.best_under(self.case, names, self.cap, step)
         self._status = ("compare_found", {"seconds": time.monotonic() - began})
         return list(self._search.rows)

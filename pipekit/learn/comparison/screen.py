@@ -6,7 +6,7 @@ import ipywidgets
 
 from pipekit import plan, show
 from pipekit.learn.comparison import sentences
-from pipekit.learn.comparison.catalogue import OFFERED
+from pipekit.learn.comparison.catalogue import KNOWN
 from pipekit.learn.controlroom.knobs import Menu, Stepper, button, html, line, show_if
 from pipekit.learn.controlroom.style import STYLE
 from pipekit.show import say
@@ -61,7 +61,7 @@ class Screen:
         self.costs = {name: _number(0.25) for name in COSTS}
         self.number_words = {name: html() for name in NAMED}
         self.schedules_words = html()
-        self.boxes = {name: ipywidgets.Checkbox(indent=False, layout={"width": "auto"}) for name in OFFERED}
+        self.boxes = {name: ipywidgets.Checkbox(indent=False, layout={"width": "auto"}) for name in KNOWN}
         self.run = button(button_style="primary")
         self.cancel, self.find, self.back, self.csv, self.png = (button() for _ in range(5))
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "130px"})
