@@ -21,7 +21,7 @@ def load_build():
 
 
 build = load_build()
-EVERY = [(name, lang) for name in build.NOTEBOOKS for lang in build.LANGUAGES]
+EVERY = [(name, lang) for name in build.PAGES for lang in build.LANGUAGES]
 
 
 def committed(name, lang):
@@ -53,7 +53,7 @@ def test_check_says_so_with_its_exit_status(capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("name", build.NOTEBOOKS)
+@pytest.mark.parametrize("name", build.PAGES)
 def test_code_is_the_same_in_both_languages(name):
     zh, en = (
         [
