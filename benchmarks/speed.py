@@ -13,6 +13,7 @@ import os
 import socket
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -185,6 +186,34 @@ def of_ideal(rounds: list[dict[str, list[float]]], name: str, count: int) -> flo
     return median(share * median(each["one process"]) / median(each[name]) for each in rounds)
 
 
+def side_by_side(hidden: int, num_samples: int, count: int, seconds: float = 2.0) -> float:
+    """What two threads reach of twice one thread, each with a stage's forward and backward of its own and no
+    pipeline between them: no engine of threads can be nearer to ideal on this machine.
+
+    Below 1 it is Python's lock, which every call of a layer takes, and the memory that both cores share.
+    """
+    model, batch, target = make(hidden, num_samples)
+    turns = [one_process(stage, batch, target, count) for stage in run.partition(model, NUM_STAGES)]
+    done = [0] * NUM_STAGES
+
+    def work(stage: int) -> None:
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            turns[stage]()
+            done[stage] += 1
+
+    for turn in turns:
+        turn()
+    work(0)
+    alone, done[0] = done[0], 0
+    threads = [threading.Thread(target=work, args=(stage,)) for stage in range(NUM_STAGES)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / (NUM_STAGES * alone)
+
+
 def undisturbed(rounds: list[dict[str, list[float]]], name: str, count: int) -> float:
     """The same of the quickest step of both: what the machine's moods leave out."""
     share = (count + NUM_STAGES - 1) / (count * NUM_STAGES)
@@ -253,7 +282,10 @@ def main(arguments: list[str] | None = None) -> int:
                 name: statistics.median([t for each in rounds for t in each[name]]) for name in rounds[0]
             }
             shares = {name: of_ideal(rounds, name, count) for name in list(times)[1:]}
-            row: list[object] = [f"hidden {hidden}, batch {num_samples}", count, times["one process"] * 1e3]
+            ceiling = f"{side_by_side(hidden, num_samples, count):.0%}"
+            row: list[object] = [
+                f"hidden {hidden}, batch {num_samples}", count, times["one process"] * 1e3, ceiling
+            ]  # fmt: skip
             for name, reached in shares.items():
                 row.append(f"{times[name] * 1e3:.1f} ({reached:.0%}, {undisturbed(rounds, name, count):.0%})")
             ours, theirs = (
@@ -267,6 +299,7 @@ def main(arguments: list[str] | None = None) -> int:
         "",
         "M",
         "one process ms",
+        "two threads",
         "torch gpipe",
         "torch 1f1b",
         "pipekit gpipe",
@@ -274,7 +307,8 @@ def main(arguments: list[str] | None = None) -> int:
         "",
     ]
     print(
-        "milliseconds a step, and the share of ideal that is reached: by medians, by the quickest step of both"
+        "milliseconds a step, and the share of ideal that is reached: by medians, by the quickest step of both;"
+        "\ntwo threads: what two stages at once reach of twice one, with no pipeline and no engine between them"
     )
     print(table(heads, rows), "\n")
     seconds, by_hand = overhead()
