@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.machine import facts, table
@@ -69,15 +70,15 @@ def rises(stages: list[nn.Sequential], batch: torch.Tensor, recomputed: bool) ->
         again = frozenset([0]) if recomputed else frozenset()
         traits = Traits()
         traits.known = True
-        one = StageRun(stage, index, index, head, again, traits, None, 0, Caller.now(), CPU)
+        one = StageRun(stage, index, index, head, again, traits, None, 0, Caller.now())
         runs.append(one)
-        sent, found["F", index] = rise(lambda one=one, parcel=parcel: one.forward(0, parcel))
+        sent, found["F", index] = rise(partial(one.forward, 0, parcel, CPU))
         parcel = sent
     gradients: Any = []
     for index in reversed(range(len(stages))):
         if recomputed:
-            _, found["R", index] = rise(lambda index=index: runs[index].recompute(0))
-        gradients, found["B", index] = rise(lambda index=index, g=gradients: runs[index].backward(0, g))
+            _, found["R", index] = rise(partial(runs[index].recompute, 0))
+        gradients, found["B", index] = rise(partial(runs[index].backward, 0, gradients))
     return found
 
 

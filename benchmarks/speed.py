@@ -15,7 +15,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -222,7 +222,7 @@ def undisturbed(rounds: list[dict[str, list[float]]], name: str, count: int) -> 
 
 
 def cut_by_hand(
-    stages: list[nn.Module], batch: torch.Tensor, target: torch.Tensor, count: int
+    stages: Sequence[nn.Module], batch: torch.Tensor, target: torch.Tensor, count: int
 ) -> Callable[[], None]:
     """The same cut in one thread with torch's public calls alone: what a machine asks for two stages at least."""
     pieces = list(zip(batch.tensor_split(count), target.tensor_split(count), strict=True))

@@ -33,7 +33,7 @@ def check_steps(root: Path, pytest_arguments: list[str]) -> list[tuple[str, list
     steps = [
         ("ruff check", ["ruff", "check", "."]),
         ("ruff format", ["ruff", "format", "--check", "."]),
-        ("mypy", ["mypy", "pipekit"]),
+        ("mypy", ["mypy"]),
         *pytest_steps(pytest_arguments),
     ]
     if has_notebooks(root):
