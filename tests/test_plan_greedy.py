@@ -156,6 +156,14 @@ def test_where_a_full_backward_is_cheaper_it_is_used():
     assert found.search_makespan <= simulate(plan.one_f_one_b(3, 6), halves_cost_more).makespan
 
 
+def test_no_rule_of_the_search_is_there_for_nothing():
+    """One case in a hundred needs the longest path, and one the B that an I and its W make: these do."""
+    long_way = Costs([3, 4, 6, 1], input_grad=[1, 3, 4, 5], weight_grad=[1, 5, 4, 5], overhead=2)
+    assert greedy(4, 5, long_way, 4).search_makespan <= 79
+    joined = Costs([1, 2], input_grad=[2, 1], weight_grad=[1, 1], overhead=1)
+    assert greedy(2, 8, joined, 2).search_makespan <= 52
+
+
 def test_a_named_schedule_that_beats_the_search_is_returned_under_its_name(monkeypatch):
     module = import_module("pipekit.plan.greedy")  # pipekit.plan.greedy itself is the function
     monkeypatch.setattr(module, "search", lambda problem: search(replace(problem, limit=1)))
