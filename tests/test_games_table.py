@@ -1,0 +1,28 @@
+"""The games' table: a scene goes to the page, what a hand did comes back, and the page knows no game."""
+
+import re
+from pathlib import Path
+
+from pipekit.learn.games.table import HERE, Table
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_a_scene_goes_to_the_page_and_what_a_hand_did_comes_back():
+    heard = []
+    table = Table(scene={"name": "a game", "items": []})
+    table.on_msg(lambda table, content, buffers: heard.append(content))
+    table._handle_custom_msg({"do": "press", "key": "cell:0:2"}, [])
+    assert table.get_state("scene")["scene"]["name"] == "a game"
+    assert heard == [{"do": "press", "key": "cell:0:2"}]
+
+
+def test_the_page_knows_no_game():
+    page = (HERE / "table.js").read_text(encoding="utf-8").split("\n", 2)[2]
+    assert not re.search(r"basket|machine|washer|stage|piece|card\b|forward|slot|minute|\bscore", page)
+
+
+def test_an_installed_copy_has_the_table_too():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert {file.suffix for file in HERE.glob("table.*")} == {".py", ".js", ".css"}
+    assert '"pipekit.learn.games" = ["*.js", "*.css"]' in project
