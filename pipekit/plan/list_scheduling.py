@@ -158,10 +158,8 @@ def _longest_paths(problem: Problem) -> Ranks:
         lag = problem.latency + problem.transfer[arc.link] if arc.crosses else 0.0
         takers.setdefault(arc.giver, []).append((arc, lag))
     back = [(kind, stage) for kind in reversed(range(1, len(problem.kinds))) for stage in range(stages)]
-    order = [
-        *back,
-        *((0, stage) for stage in reversed(range(stages))),
-    ]  # whoever takes comes before who gives
+    # Whoever takes comes before who gives.
+    order = [*back, *((0, stage) for stage in reversed(range(stages)))]
     for piece in reversed(range(pieces)):
         for kind, stage in order:
             longest = left[kind][stage][piece + 1]
@@ -201,9 +199,8 @@ class Placing:
         self._transfer = [[0.0 for _ in stages] for _ in kinds]
         self._free = [0.0 for _ in stages]
         self._needs: list[list[list[tuple[list[float], int]]]] = [[[] for _ in kinds] for _ in stages]
-        self._concerns = [
-            [[stage] for stage in stages] for _ in kinds
-        ]  # who may choose otherwise after that op
+        # Who may choose otherwise after that op.
+        self._concerns = [[[stage] for stage in stages] for _ in kinds]
         for arc in problem.arcs:
             (kind, stage), (to_kind, to_stage) = (arc.taker, arc.giver) if turned else (arc.giver, arc.taker)
             given = (self._arrivals if arc.crosses else self.ends)[kind][stage]

@@ -124,9 +124,8 @@ class _Links:
             # a gradient goes back over the cut before its stage
             cut = np.where(kind == F, stage, np.maximum(stage - 1, 0))
             device[here], self.transfer[here] = index, transfer[cut] * shares[micro_batch]
-        self.link = (
-            device * schedule.num_devices + device
-        )  # of an op that sends nothing: one nobody waits for
+        # Of an op that sends nothing: one nobody waits for.
+        self.link = device * schedule.num_devices + device
         for going, givers in waits.rounds:
             self.link[givers] = device[givers] * schedule.num_devices + device[going]
         self.link_free = np.zeros(schedule.num_devices**2)

@@ -128,9 +128,8 @@ class StageRun:
         self.key, self.caller = key, caller
         self.kept: dict[int, Kept] = {}
         self.losses: dict[int, torch.Tensor] = {}
-        self.pending: dict[
-            int, int
-        ] = {}  # micro-batch -> bytes of gradients that wait for its W, while counting
+        # micro-batch -> bytes of gradients that wait for its W, while counting
+        self.pending: dict[int, int] = {}
         self.whole_backwards: dict[str, WholeBackward] = {}
         self._starts: dict[tuple[float, torch.dtype, torch.Size], torch.Tensor] = {}
 
@@ -400,11 +399,8 @@ def _equal(before: torch.Tensor | None, now: torch.Tensor | None) -> bool:
     return before is now or (before is not None and now is not None and torch.equal(before, now))
 
 
-_BATCH_NORMS = (
-    nn.BatchNorm1d,
-    nn.BatchNorm2d,
-    nn.BatchNorm3d,
-)  # not what is derived from them: that may read
+# Not what is derived from them: that may read.
+_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 def _only_writes(module: nn.Module) -> bool:
