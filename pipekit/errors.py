@@ -128,6 +128,7 @@ MESSAGES: dict[str, str] = {
     "not_a_module": "layer {index} is a {type}, not a torch.nn.Module; wrap it in a module",
     "shared_module": "the same module ({type}) stands in stage {first} and stage {second}; make two modules that share their parameters",
     "lazy_parameter": "layer {index} ({type}) has parameters that are not made yet; run the model once on one batch before cutting",
+    "batch_norm_type": "{name} is a {type}, which may gather its statistics in a way of its own; put a BatchNorm1d, BatchNorm2d or BatchNorm3d in its place to defer it",
     # -- pipelines
     "stage_count": "the schedule has {schedule_stages} stages, the pipeline {pipeline_stages}; write {line}",
     "device_count": "the schedule is for {schedule_devices} devices, the pipeline has {pipeline_devices}; write {line}",

@@ -4,6 +4,7 @@ from pipekit.run.allocator import keep_memory
 
 keep_memory()  # must be said before torch is imported
 
+from pipekit.run.batch_norm import defer_batch_norm  # noqa: E402
 from pipekit.run.compare import gradients, relative_difference  # noqa: E402
 from pipekit.run.cores import available_memory, usable_cores  # noqa: E402
 from pipekit.run.devices import CpuThreads, Cuda, Devices, StandIns, auto, cpu, cuda, stand_ins  # noqa: E402
@@ -35,6 +36,7 @@ __all__ = [
     "available_memory",
     "cpu",
     "cuda",
+    "defer_batch_norm",
     "fit",
     "gradients",
     "inspect",

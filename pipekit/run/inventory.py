@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from pipekit.run.batch_norm import Deferred
 from pipekit.run.values import nbytes
 
 
@@ -59,6 +60,7 @@ class Inventory:
             training.append(tuple([module.training for module in modules]))
             self._take_in(stage, modules)
             self.modules += modules
+        self.deferred = [module for module in self.modules if isinstance(module, Deferred)]
         self._seen = _look(self.modules)
         self.training = tuple(training)
         self.made_of = tuple([id(slot.parameter) for slot in self.parameter_slots])

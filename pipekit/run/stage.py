@@ -13,6 +13,7 @@ from torch import nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.utils import _pytree as pytree
 
+from pipekit.run.batch_norm import DEFERRED
 from pipekit.run.halves import Call, Root, WholeBackward, input_half, run_backward
 from pipekit.run.keyed import Keyed, seed_of
 from pipekit.run.ledger import Ledger
@@ -400,7 +401,7 @@ def _equal(before: torch.Tensor | None, now: torch.Tensor | None) -> bool:
 
 
 # Not what is derived from them: that may read.
-_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, *DEFERRED)
 
 
 def _only_writes(module: nn.Module) -> bool:

@@ -2,7 +2,7 @@
 
 `.grad` is set aside at the start and the step fills new ones; success adds them, failure puts the old back. Buffers
 are restored from clones of the step's start, and so is the default generator. What a module changes in Python
-(an attribute that counts calls) is not restored.
+(an attribute that counts calls) is not restored. Deferred BatchNorms move their running statistics at commit.
 
 A stage that lives on two devices has a replica with parameters of its own, added in the same way after all others.
 
@@ -45,6 +45,7 @@ class Transaction:
             (slot, None if slot.buffer is None else slot.buffer.detach().clone())
             for slot in inventory.buffer_slots
         ]
+        self.deferred = inventory.deferred
         self.generator = torch.default_generator.get_state()
         self.aliases: dict[int, dict[int, nn.Parameter]] = {}  # parameter -> stage -> its alias
         self._find_aliases(places)
@@ -72,11 +73,15 @@ class Transaction:
             alias = self.aliases.get(id(slot.parameter), {}).get(slot.stage)
             if alias is not None:
                 setattr(slot.module, slot.name, alias)  # recurrent layers keep a list beside _parameters
+        for layer in self.deferred:
+            layer.begin()
 
     def commit(self) -> None:
         """Add the step's gradients to what was there before; hooks fire now."""
         self._refuse_changed_buffers()
         self._take_aliases_out()
+        for layer in self.deferred:  # before the hooks, which may fail: buffers can still be put back
+            layer.commit()
         # What has nothing to be added to holds its new gradient already.
         copied = {key for replica in self.replicas for key in replica.parameters}
         rest = [
@@ -99,6 +104,8 @@ class Transaction:
     def rollback(self) -> None:
         """Gradients, buffers and the default generator as they were."""
         self._take_aliases_out()
+        for layer in self.deferred:
+            layer.drop()
         for key, parameter in self.parameters.items():
             parameter.grad = self.old_grads[key]
         self.restore_buffers()

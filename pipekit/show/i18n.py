@@ -1236,6 +1236,7 @@ ERRORS_ZH: dict[str, str] = {
     "not_a_module": "第 {index} 层（从 0 数起）是 {type}，不是 torch.nn.Module；请把它包成模块",
     "shared_module": "同一个模块（{type}）既在段 {first} 又在段 {second}；请做成两个共用旋钮的模块",
     "lazy_parameter": "第 {index} 层（{type}，从 0 数起）的旋钮（参数）还没生成；切之前，请先让模型跑一批数据",
+    "batch_norm_type": "{name} 是 {type}，它可能用自己的办法统计；要推迟更新，请换成 BatchNorm1d、BatchNorm2d 或 BatchNorm3d",
     # -- pipelines
     "stage_count": "排法有 {schedule_stages} 段，流水线有 {pipeline_stages} 段；请写 {line}",
     "device_count": "排法用 {schedule_devices} 块显卡，流水线有 {pipeline_devices} 块；请写 {line}",
