@@ -56,6 +56,14 @@ MESSAGES: dict[str, str] = {
     "split_pair": "{earlier_op} runs on device {first}, but {op} on device {device}; one stage's ops on one micro-batch run on one device, which keeps what they need",
     "deadlock_cycle": "deadlock: {chain}",
     "memory_limit": "a memory limit of {asked} is too small: a device keeps at least 1 (stage, micro-batch) pair while it goes forward and back; choose memory_limit >= 1",
+    # -- games
+    "guess_number": "{asked!r} is not a number of minutes; write one, such as 100",
+    "puzzle_count": "{asked!r} is not a whole number; write how many cells you count, such as 8",
+    "puzzle_back_first": "{op} goes back, but device {device} has still to go forward on some; GPipe goes forward on all first",
+    "puzzle_forward_order": "{op} is too soon: micro-batches go forward in the order of their numbers; on device {device} {earlier_op} is next",
+    "puzzle_back_order": "{op} is too soon: GPipe goes back on the last micro-batch first; on device {device} {earlier_op} is next",
+    "puzzle_late": "{op} would start too late: device {device} is idle in tick {tick}, and what it needs is done; don't let the device wait",
+    "puzzle_kind": "{op} is not in this puzzle; it has: {known}",
     # -- exchange with PyTorch
     "torch_recompute": "PyTorch's schedule CSV has no recomputation, but this schedule has {op}; build it with checkpoint='never', and wrap the stage's layers in torch.utils.checkpoint there",
     "torch_replicas": "PyTorch's schedule CSV has one rank a stage, but stage {stage} is there twice, on devices {first} and {second}; of the bidirectional schedules, dualpipe_v can be written: it needs no second copy",

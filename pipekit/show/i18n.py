@@ -12,7 +12,7 @@ from typing import Any
 
 from pipekit.errors import MESSAGES, PipekitError
 from pipekit.plan import Op, Timeline
-from pipekit.show import comparison_words
+from pipekit.show import comparison_words, game_words
 
 LANGUAGES = ("zh", "en")
 VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
@@ -1129,7 +1129,7 @@ WORDS_ENGINEER: dict[
     "guess_percent_said": ("气泡占比{words}", "bubble: {words}"),
 }
 
-WORDS |= comparison_words.WORDS
+WORDS |= comparison_words.WORDS | game_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
 
 ERRORS_ZH: dict[str, str] = {
@@ -1164,6 +1164,14 @@ ERRORS_ZH: dict[str, str] = {
     "split_pair": "{earlier_op}在显卡 {first} 上，{op}却写在显卡 {device} 那一行；同一段算同一小份的几格活要在同一块显卡上，要用的中间结果只留在那里",
     "deadlock_cycle": "卡死了（死锁）：下面这几格活互相等着，请调换先后：{chain}",
     "memory_limit": "内存上限 {asked} 太小：一块显卡往前算、再往回改，至少要留着 1 份（段，小份）的草稿；请选 memory_limit >= 1",
+    # -- games
+    "guess_number": "“{asked}”不是分钟数；请写一个数，比如 100",
+    "puzzle_count": "“{asked}”不是整数；数一数有几格，再写下来，比如 8",
+    "puzzle_back_first": "{op} 要往回改，可是显卡 {device} 还有小份没往前算；GPipe 先把所有小份都往前算完",
+    "puzzle_forward_order": "{op} 太早了：小份按 1、2、3……的顺序往前算；显卡 {device} 接下来是 {earlier_op}",
+    "puzzle_back_order": "{op} 太早了：GPipe 从最后一小份开始往回改；显卡 {device} 接下来是 {earlier_op}",
+    "puzzle_late": "{op} 太晚了：第 {tick} 格（从 0 数起）显卡 {device} 就闲着，它要等的也做好了；别让显卡白等",
+    "puzzle_kind": "这一题里没有 {op}，只有：{known}",
     # -- 和 PyTorch 交换
     "torch_recompute": "PyTorch 的排法 CSV 里没有“擦掉重算”，可是这个排法里有 {op}；请用 checkpoint='never' 来排，到那边再用 torch.utils.checkpoint 包住这一段的层",
     "torch_replicas": "PyTorch 的排法 CSV 里一段只在一块显卡上，可是段 {stage} 有两份，在显卡 {first} 和显卡 {second} 上；双向的排法里只有 dualpipe_v 能写：它不用存两份",
