@@ -5,6 +5,7 @@ from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
 from pipekit.learn.designboard import DesignBoard
 from pipekit.learn.experiment import Experiment, Outcome, Settings
+from pipekit.learn.games import LaundryGame
 from pipekit.learn.models import accuracy, convnet, mlp, train
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "DesignBoard",
     "Digits",
     "Experiment",
+    "LaundryGame",
     "Outcome",
     "Settings",
     "SweepPanel",
