@@ -12,7 +12,7 @@ from typing import Any
 
 from pipekit.errors import MESSAGES, PipekitError
 from pipekit.plan import Op, Timeline
-from pipekit.show import comparison_words, game_words
+from pipekit.show import card_words, comparison_words, game_words, scratch_words
 
 LANGUAGES = ("zh", "en")
 VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
@@ -1131,6 +1131,7 @@ WORDS_ENGINEER: dict[
 
 WORDS |= comparison_words.WORDS | game_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
+WORDS |= card_words.WORDS | scratch_words.WORDS
 
 ERRORS_ZH: dict[str, str] = {
     # -- schedules
