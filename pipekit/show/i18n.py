@@ -12,7 +12,7 @@ from typing import Any
 
 from pipekit.errors import MESSAGES, PipekitError
 from pipekit.plan import Op, Timeline
-from pipekit.show import card_words, comparison_words, game_words, scratch_words
+from pipekit.show import card_words, comparison_words, game_words, lesson_words, scratch_words
 
 LANGUAGES = ("zh", "en")
 VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
@@ -1129,7 +1129,7 @@ WORDS_ENGINEER: dict[
     "guess_percent_said": ("气泡占比{words}", "bubble: {words}"),
 }
 
-WORDS |= comparison_words.WORDS | game_words.WORDS
+WORDS |= comparison_words.WORDS | game_words.WORDS | lesson_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
 
