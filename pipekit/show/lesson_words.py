@@ -50,8 +50,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "lesson_wide_why": ("这一课占满整个窗口，或者回到笔记本", "Fill the window, or go back to the notebook"),
     # -- what really trains
     "lesson_run": (
-        "▶ {count} 种都真的跑一遍（约 {seconds} 秒）",
-        "▶ Really run all {count} (about {seconds} s)",
+        "{count} 种都真的跑一遍（约 {seconds} 秒）",
+        "Really run all {count} (about {seconds} s)",
     ),
     "lesson_running": ("正在跑第 {number} 种（共 {total} 种）……", "Running {number} of {total} …"),
     "lesson_pieces_guess": (
