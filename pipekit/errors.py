@@ -90,6 +90,7 @@ MESSAGES: dict[str, str] = {
     "costs_number": "{name} is one number for all stages, not {asked}; per stage, list forward, backward or recompute",
     "costs_negative": "{name} must be finite and at least 0, not {asked}",
     "costs_positive": "{name} must be finite and more than 0, not {asked}",
+    "fit_points": "two unknowns need times of at least 2 different M, not {given}; measure some more",
     "costs_zero": "every op takes 0 time: there is nothing to draw; give forward or backward a positive time",
     "shape_stages": "the model's shape has {given} stages, but the schedule has {num_stages}; cut both alike",
     "sizes_length": "sizes lists {given} micro-batches, but the schedule has {num_micro_batches}",

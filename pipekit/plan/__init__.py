@@ -30,6 +30,7 @@ from pipekit.plan.memory import (
     predict_memory,
 )
 from pipekit.plan.ops import Kind, Lane, Op
+from pipekit.plan.overhead import PieceCost, fit_piece_cost
 from pipekit.plan.picture import cells, column_time, picture
 from pipekit.plan.recognise import recognise
 from pipekit.plan.rules import needs
@@ -52,6 +53,7 @@ __all__ = [
     "MemoryRecord",
     "ModelShape",
     "Op",
+    "PieceCost",
     "Schedule",
     "Shares",
     "Span",
@@ -71,6 +73,7 @@ __all__ = [
     "column_time",
     "dualpipe",
     "dualpipe_v",
+    "fit_piece_cost",
     "formula_bubble",
     "from_chrome_trace",
     "from_torch_csv",

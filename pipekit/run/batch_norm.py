@@ -84,7 +84,6 @@ class Deferred(nn.modules.batchnorm._BatchNorm):
             share = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
             _move(self.running_mean, mean, share)
             _move(self.running_var, squares / (count - 1), share)
-            self.gathered.zero_()
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """As BatchNorm; in training, within a step, the running statistics wait."""

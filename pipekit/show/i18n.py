@@ -1199,6 +1199,7 @@ ERRORS_ZH: dict[str, str] = {
     "costs_number": "{name} 对所有段只能给一个数，不能是 {asked}；想每段给一个数，请用 forward、backward 或 recompute",
     "costs_negative": "{name} 必须是有限的数，而且不能是负数，现在是 {asked}",
     "costs_positive": "{name} 必须是有限的数，而且大于 0，现在是 {asked}",
+    "fit_points": "两个未知数，至少要有 2 种切法（M）的时间，现在有 {given} 种；请再测几种",
     "costs_zero": "每格活的时间都是 0，没有东西可画；请给 forward 或 backward 一个正的时间",
     "shape_stages": "模型切成了 {given} 段，可是排法有 {num_stages} 段；请让两边的段数一样",
     "sizes_length": "sizes 里有 {given} 小份，可是排法有 {num_micro_batches} 小份；请给得一样多",
