@@ -7,6 +7,7 @@ import pytest
 
 from pipekit.errors import MESSAGES, DeviceError, PartitionError, PipekitError, ScheduleError, StageError
 from pipekit.learn.controlroom.presets import PRESETS
+from pipekit.learn.exercises import TASKS
 from pipekit.plan import Kind, Op, Schedule, Timeline, validate
 from pipekit.show import devices_line, number, say, sentence, tiny
 from pipekit.show.i18n import ERRORS_ZH, INDEXES, WORDS, WORDS_ENGINEER
@@ -58,7 +59,7 @@ def test_an_engineers_chinese_has_none_of_the_classs_words(key):
 
 def test_every_word_is_used():
     own = ROOT / "pipekit" / "show" / "i18n.py"
-    tables = {own, own.with_name("comparison_words.py")}
+    tables = {own, *own.parent.glob("*_words.py")}
     sources = [
         file.read_text(encoding="utf-8") for file in (ROOT / "pipekit").rglob("*.py") if file not in tables
     ]
@@ -66,6 +67,9 @@ def test_every_word_is_used():
     built = {f"kind_{kind.value}" for kind in Kind} | {f"source_{source}" for source in SOURCES}
     built |= {f"preset_{preset.key}{why}" for preset in PRESETS for why in ("", "_why")}
     built |= {f"idle_{kind}" for kind in ("fill", "waits", "link", "late", "done", "before", "after")}
+    parts = ("title", "problem", "hint_1", "hint_2", "hint_3", "right")
+    built |= {f"exercise_{task}_{part}" for task in TASKS for part in parts}
+    built |= {key for key in WORDS if key.startswith("wrong_") and f'"{key.removeprefix("wrong_")}"' in text}
     assert [key for key in WORDS if f'"{key}"' not in text and key not in built] == []
 
 

@@ -12,7 +12,16 @@ from typing import Any
 
 from pipekit.errors import MESSAGES, PipekitError
 from pipekit.plan import Op, Timeline
-from pipekit.show import card_words, comparison_words, game_words, lesson_words, scratch_words
+from pipekit.show import (
+    card_words,
+    comparison_words,
+    exercise_code_words,
+    exercise_words,
+    game_words,
+    lesson_words,
+    scratch_words,
+    verdict_words,
+)
 
 LANGUAGES = ("zh", "en")
 VIEWS = {"class": 1, "engineer": 0}  # where each audience starts counting
@@ -1130,6 +1139,7 @@ WORDS_ENGINEER: dict[
 }
 
 WORDS |= comparison_words.WORDS | game_words.WORDS | lesson_words.WORDS
+WORDS |= exercise_words.WORDS | exercise_code_words.WORDS | verdict_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
 
