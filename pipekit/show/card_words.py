@@ -3,7 +3,82 @@
 from __future__ import annotations
 
 WORDS: dict[str, tuple[str, str]] = {
+    # -- the game
+    "cards_title": ("传牌", "The cards"),
+    "cards_tab_ways": ("三种方法", "Three ways"),
+    "cards_tab_grid": ("填格子", "Fill the grid"),
+    "cards_tab_groups": ("各组的秒表", "Groups' times"),
+    "cards_people": ("人数", "People"),
+    "cards_seconds": ("每张牌几秒：", "Seconds a card:"),
+    "cards_seconds_of": ("{person} 每张几秒", "seconds a card of {person}"),
+    "cards_handover": ("交接一次几秒", "Seconds a hand-over"),
+    "cards_middle": ("方法 2 切成几份", "Pieces of way 2"),
+    "cards_show_best": ("切几份最快", "Best number of pieces"),
+    # -- the three ways
+    "cards_ways_name": ("三种方法的时间表：一行一个人", "Timetables of the three ways: a row a person"),
+    "cards_way": ("方法 {number}", "Way {number}"),
+    "cards_at_once": ("：12 张一起传", ": all 12 at once"),
+    "cards_pieces": ("：切成 {pieces} 份", ": {pieces} pieces"),
+    "cards_one_by_one": ("：一张一张传", ": one by one"),
+    "cards_each": ("每份 {count} 张", "{count} a piece"),
+    "cards_each_uneven": ("每份 {count} 或 {more} 张", "{count} or {more} a piece"),
+    "cards_first": ("{last} 第 {seconds} 秒拿到第一份", "{last} gets its first at {seconds} s"),
+    "cards_done": ("第 {seconds} 秒全部做完", "all done at {seconds} s"),
+    "cards_you_guessed": ("（你们猜 {seconds}）", " (you guessed {seconds})"),
+    "cards_idle": ("闲着 {percent}%", "idle {percent}%"),
+    "cards_piece": ("第 {piece} 份", "piece {piece}"),
+    "cards_rests": ("闲着", "idle"),
+    "cards_span": ("{person}：{what}，第 {start} 到 {end} 秒", "{person}: {what}, {start} to {end} s"),
+    "cards_ask": (
+        "先猜：12 张牌，三种方法各要几秒全部做完？",
+        "Guess first: 12 cards. After how many seconds is all done, in each way?",
+    ),
+    "cards_ask_way": ("方法 {number}", "Way {number}"),
+    "cards_guess_first": (
+        "每人做完手里的一份，马上交给下一个人。先猜，再看时间表。",
+        "Who has finished a piece passes it on at once. Guess first, then look at the timetables.",
+    ),
+    "cards_guess_nothing": ("至少猜一种方法，或者按“不猜”。", "Guess at least one way, or press No guess."),
+    "cards_what_first_means": (
+        "“拿到第一份”是前面的人第一次把牌交到 {last} 手里；“全部做完”是 {last} 做完最后一张。",
+        "{last} gets its first when the others pass the first piece on; all is done when {last} has finished the last card.",
+    ),
+    "cards_slow": (
+        "{person} 最慢，大家都要等 {person}：切得再细，也快不过 {person} 一个人做 12 张的时间。",
+        "{person} is the slowest and all wait: however finely you cut, {person} alone needs its time for 12 cards.",
+    ),
+    "cards_best": (
+        "交接一次 {handover} 秒，切成 {best} 份最快：{seconds} 秒。{pairs}。太细了，时间都花在交接上。",
+        "With {handover} s a hand-over, {best} pieces are best: {seconds} s. {pairs}. Cut too finely, hand-overs eat the time.",
+    ),
+    "cards_best_free": (
+        "交接不花时间，切成 {best} 份最快：{seconds} 秒。{pairs}。",
+        "With hand-overs for free, {best} pieces are best: {seconds} s. {pairs}.",
+    ),
+    "cards_pair": ("{pieces} 份 {seconds} 秒", "{pieces}: {seconds} s"),
+    "cards_comma": ("，", ", "),
+    "cards_or": (" 或 ", " or "),
     # -- the grid, cell by cell
+    "grid_name": ("填时间表：一行一个人，一列一格", "Fill in the timetable: a row a person, a column a slot"),
+    "grid_slots": ("第几格", "Slot"),
+    "grid_take": ("拿一个：", "Take one:"),
+    "grid_chip_idle": ("闲着", "idle"),
+    "grid_cell": ("{person}，第 {slot} 格：{entry}", "{person}, slot {slot}: {entry}"),
+    "grid_empty": ("还没填", "empty"),
+    "grid_begin": (
+        "第一格填好了：A 做第 1 份。先按下面的一个数，再按要填的格子；· 表示闲着。",
+        "The first cell is given: A has piece 1. Press a number below, then the cell it belongs to; · means idle.",
+    ),
+    "grid_take_first": (
+        "先按下面的一个数，再按要填的格子。",
+        "First press a number below, then the cell it belongs to.",
+    ),
+    "grid_given": ("这一格是给好的，不用改。", "This cell is given: leave it."),
+    "grid_fill": ("帮我填一格", "Fill one for me"),
+    "grid_finished": (
+        "全对！一共 {cells} 格：{busy} 格在干活，{idle} 格闲着（{percent}%），开头和结尾各一半。",
+        "All right! {cells} cells: {busy} busy, {idle} idle ({percent}%), half at the start and half at the end.",
+    ),
     "grid_right": (
         "对：{before} 上一格做完了第 {piece} 份，{person} 正好接着做。",
         "Right: {before} finished piece {piece} a slot earlier, so {person} has it now.",
@@ -38,6 +113,45 @@ WORDS: dict[str, tuple[str, str]] = {
         "No: the cards lie with {person}, who does piece {piece} here and waits for nobody.",
     ),
     # -- the groups' times
+    "times_name": ("各组的秒表时间，单位是秒", "The groups' stopwatch times, in seconds"),
+    "times_group": ("第 {group} 组", "Group {group}"),
+    "times_first": ("C 拿到", "C gets"),
+    "times_done": ("做完", "done"),
+    "times_first_long": ("“C 拿到第一份”的时间", ", when C got its first"),
+    "times_done_long": ("“全部做完”的时间", ", when all was done"),
+    "times_earlier": ("第 {first} 到 {last} 组", "Groups {first} to {last}"),
+    "times_later": ("第 {first} 到 {last} 组", "Groups {first} to {last}"),
+    "times_begin": (
+        "第 {group} 组：填了 {found} 个时间。至少填两种方法、3 个时间，就能算出这一组自己的速度。",
+        "Group {group}: {found} times so far. From 3 times of two ways on, the group's own speeds can be worked out.",
+    ),
+    "fit_speeds": (
+        "第 {group} 组自己的速度：A、B 平均每张 {others} 秒，C 每张 {last} 秒，交接一次 {handover} 秒。",
+        "Group {group}'s own speeds: A and B {others} s a card on average, C {last} s, a hand-over {handover} s. ",
+    ),
+    "fit_apart": (
+        "第 {group} 组：看起来 A、B 里有一个慢，每张 {slow} 秒，另一个 {rest} 秒；C 每张 {last} 秒，交接一次 {handover} 秒。",
+        "Group {group}: it seems that one of A and B is slow, {slow} s a card, the other {rest} s; C {last} s, a hand-over {handover} s. ",
+    ),
+    "fit_good": (
+        "六个时间都对得上，最多差 {seconds} 秒。",
+        "All times fit these, to within {seconds} s.",
+    ),
+    "fit_longer": (
+        "{clock}比按这个速度算的多 {seconds} 秒。",
+        "{clock}, took {seconds} s longer than these speeds say.",
+    ),
+    "fit_shorter": (
+        "{clock}比按这个速度算的少 {seconds} 秒。",
+        "{clock}, took {seconds} s less than these speeds say.",
+    ),
+    "fit_chart": ("第 {group} 组：切成几份，用几秒", "Group {group}: seconds for each number of pieces"),
+    "fit_chart_x": ("切成几份", "pieces"),
+    "fit_chart_y": ("秒", "seconds"),
+    "fit_chart_done": ("全部做完：按自己的速度算的", "all done: what its own speeds say"),
+    "fit_chart_first": ("C 拿到第一份：按自己的速度算的", "C gets its first: what its own speeds say"),
+    "fit_chart_own": ("这一组的秒表", "this group's stopwatch"),
+    "fit_chart_rest": ("别的组的秒表", "other groups' stopwatches"),
     "times_number": (
         "看不懂 {asked}：请写秒数，例如 84，或者 1:24。",
         "Can't read {asked}: write seconds, such as 84, or 1:24.",

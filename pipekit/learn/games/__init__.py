@@ -1,6 +1,8 @@
 """Games of the lesson: pure rules with tests, and a table that a page draws."""
 
+from pipekit.learn.games.cards_panel import CardsGame
 from pipekit.learn.games.laundry_panel import LaundryGame
+from pipekit.learn.games.scratch_panel import ScratchPaperGame
 from pipekit.learn.games.table import Table
 
-__all__ = ["LaundryGame", "Table"]
+__all__ = ["CardsGame", "LaundryGame", "ScratchPaperGame", "Table"]

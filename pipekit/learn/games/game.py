@@ -17,6 +17,7 @@ from pipekit.learn.controlroom.knobs import html as words_box
 from pipekit.learn.controlroom.style import STYLE
 from pipekit.learn.games import table_picture
 from pipekit.learn.games.history import History, State
+from pipekit.learn.games.refused import Refused
 from pipekit.learn.games.table import Line, Scene, Table
 from pipekit.show import say
 
@@ -64,12 +65,12 @@ class Game(show.Panel, Generic[State]):
             options=[("中", "zh"), ("EN", "en")], style={"button_width": "52px"}, tooltips=["中文", "English"]
         )
         self.tables = tuple(Table() for _ in range(num_tables))
-        head = line(
+        self.head = line(
             line(self.title, *knobs),
             line(self.undo_button, self.redo_button, self.restart_button, self.wide_button, self.language),
             spread=True,
         )
-        super().__init__((head, *lines, *self.tables), lang=lang)
+        super().__init__((self.head, *lines, *self.tables), lang=lang)
         self.add_class("pipekit-room")
         self.add_class("pipekit-game")
         traitlets.link((self, "lang"), (self.language, "value"))
@@ -112,6 +113,9 @@ class Game(show.Panel, Generic[State]):
             act()
         except PipekitError as error:
             self.refuse(error)
+        except Refused as refused:
+            sentence = refused.sentence
+            self.say(lambda lang: Line(text=sentence(lang), tone="warn"))
 
     def refuse(self, error: PipekitError) -> None:
         """Say why something can't be done."""

@@ -1,0 +1,174 @@
+"""What the three ways of passing cards show and say: pure functions of where the card game is."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from pipekit import show
+from pipekit.learn.designboard.scene import colour
+from pipekit.learn.games.cards import NUM_CARDS, timetable
+from pipekit.learn.games.cards_state import Cards
+from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.plan import Kind, Timeline
+from pipekit.show import number, say
+from pipekit.show.grid import ink_on
+
+ROOM, TALLEST = 300, 30  # pixels: all rows of the three ways together; a row's most
+CAPTION, NAME, RESULT = 190, 34, 300  # pixels: columns beside the timetable
+NAMES = "ABCDE"
+BUSY: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
+FREE: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
+NOTHING = Line(text="", tone="plain")
+
+
+def seconds(value: float) -> str:
+    """A time as a class reads it.
+
+    >>> seconds(36.0), seconds(7.25), seconds(0.4999)
+    ('36', '7.3', '0.5')
+    """
+    return f"{value + 1e-9:.1f}".removesuffix(".0")
+
+
+def scene(cards: Cards, lang: str) -> Scene:
+    """A block of rows for each way, all on one time axis; and what the timekeeper notes. Nothing before the guess."""
+    people, hidden = cards.num_people, cards.guesses is None
+    timelines = [timetable(cards.seconds, pieces, cards.handover) for pieces in cards.ways]
+    ticks = sorted({0.0, *(round(edge, 6) for each in timelines for edge in _edges(each))})
+    if hidden:
+        ticks = [0.0, 1.0]
+    items: list[Item] = []
+    for way, (pieces, timeline) in enumerate(zip(cards.ways, timelines, strict=True)):
+        items += _way_words(cards, way, pieces, len(ticks) + 1, lang)
+        items += _unknown(way, people) if hidden else _spans(timeline, ticks, way, people, lang)
+    return {
+        "name": say("cards_ways_name", lang),
+        "columns": [CAPTION, NAME, *_widths(ticks), RESULT],
+        "rows": len(cards.ways) * people,
+        "row_height": min(TALLEST, ROOM // (len(cards.ways) * people)),
+        "items": items,
+        "said": NOTHING,
+    }
+
+
+def _edges(timeline: Timeline) -> list[float]:
+    return [*timeline.spans.starts.tolist(), *timeline.spans.ends.tolist()]
+
+
+def _widths(ticks: list[float]) -> list[int | str]:
+    """Columns between ticks, as wide as the time between them."""
+    return [f"{after - before:.6g}fr" for before, after in itertools.pairwise(ticks)]
+
+
+def _way_words(cards: Cards, way: int, pieces: int, last: int, lang: str) -> list[Item]:
+    row, people = way * cards.num_people, range(cards.num_people)
+    items: list[Item] = [
+        {"key": f"way:{way}", "kind": "label", "row": row, "column": 0, "text": way_name(way, pieces, lang)},
+        {"key": f"cut:{way}", "kind": "label", "row": row + 1, "column": 0, "text": way_cut(pieces, lang)},
+    ]
+    items += [
+        {"key": f"name:{way}:{person}", "kind": "label", "row": row + person, "column": 1, "text": NAMES[person]}
+        for person in people
+    ]  # fmt: skip
+    items += [
+        {"key": f"result:{way}:{place}", "kind": "label", "row": row + place, "column": last, "text": text}
+        for place, text in enumerate(_results(cards, way, lang))
+    ]
+    return items
+
+
+def way_name(way: int, pieces: int, lang: str) -> str:
+    """What a way is called."""
+    return say("cards_way", lang, number=number(way)) + say(_way_key(pieces), lang, pieces=pieces)
+
+
+def way_cut(pieces: int, lang: str) -> str:
+    """How many cards a piece has."""
+    each, more = divmod(NUM_CARDS, pieces)
+    return say("cards_each_uneven" if more else "cards_each", lang, count=each, more=each + 1)
+
+
+def _way_key(pieces: int) -> str:
+    return {1: "cards_at_once", NUM_CARDS: "cards_one_by_one"}.get(pieces, "cards_pieces")
+
+
+def _results(cards: Cards, way: int, lang: str) -> list[str]:
+    """Two or three lines beside a way: first, all done (and the guess), idle."""
+    if cards.guesses is None:
+        return ["?"]
+    found, guess = cards.finishes[way], cards.guesses[way]
+    first = say("cards_first", lang, last=NAMES[cards.num_people - 1], seconds=seconds(found.first))
+    done = say("cards_done", lang, seconds=seconds(found.done))
+    if guess is not None:
+        done += say("cards_you_guessed", lang, seconds=seconds(guess))
+    idle = say("cards_idle", lang, percent=f"{100 * found.idle:.1f}")
+    return [first, done, idle] if cards.num_people > 2 else [first, done]
+
+
+def _unknown(way: int, people: int) -> list[Item]:
+    return [
+        {"key": f"hidden:{way}:{person}", "kind": "cell", "row": way * people + person, "column": 2, "text": "?", **FREE}
+        for person in range(people)
+    ]  # fmt: skip
+
+
+def _spans(timeline: Timeline, ticks: list[float], way: int, people: int, lang: str) -> list[Item]:
+    """Each person's pieces where they are worked on, and grey between them until the end."""
+    items: list[Item] = []
+    end = timeline.end
+    for person in range(people):
+        at = 0.0
+        spans = sorted((s for s in timeline.spans if s.device == person), key=lambda span: span.start)
+        for span in spans:
+            if span.start > at + 1e-6:
+                items.append(_piece(way, person, people, ticks, at, span.start, None, lang))
+            piece = span.op.micro_batch
+            items.append(_piece(way, person, people, ticks, span.start, span.end, piece, lang))
+            at = span.end
+        if end > at + 1e-6:
+            items.append(_piece(way, person, people, ticks, at, end, None, lang))
+    return items
+
+
+def _piece(
+    way: int, person: int, people: int, ticks: list[float], start: float, end: float, piece: int | None, lang: str
+) -> Item:  # fmt: skip
+    first, last = ticks.index(round(start, 6)), ticks.index(round(end, 6))
+    what = say("cards_rests", lang) if piece is None else say("cards_piece", lang, piece=number(piece))
+    name = say("cards_span", lang, person=NAMES[person], what=what, start=seconds(start), end=seconds(end))
+    return {
+        "key": f"span:{way}:{person}:{start:g}",
+        "kind": "cell",
+        "row": way * people + person,
+        "column": 2 + first,
+        "colspan": last - first,
+        "text": "" if piece is None else str(number(piece)),
+        "name": name,
+        **(FREE if piece is None else BUSY),
+    }
+
+
+def remark(cards: Cards, lang: str) -> Line:
+    """What came out, and what its words mean."""
+    if cards.guesses is None:
+        return Line(text=say("cards_guess_first", lang), tone="plain")
+    last = NAMES[cards.num_people - 1]
+    slow, slowest = max(cards.seconds), cards.seconds.index(max(cards.seconds))
+    if cards.seconds.count(slow) == 1:
+        return Line(text=say("cards_slow", lang, person=NAMES[slowest], last=last), tone="plain")
+    return Line(text=say("cards_what_first_means", lang, last=last), tone="plain")
+
+
+def best_words(cards: Cards, lang: str) -> Line:
+    """How many pieces are best, beside those that divide the cards."""
+    divisors = [pieces for pieces in range(1, NUM_CARDS + 1) if NUM_CARDS % pieces == 0]
+    done = [seconds(replace(cards, pieces=pieces).finishes[1].done) for pieces in divisors]
+    best = say("cards_or", lang).join(map(str, cards.best))
+    soonest = replace(cards, pieces=cards.best[0]).finishes[1].done
+    key = "cards_best" if cards.handover else "cards_best_free"
+    pairs = say("cards_comma", lang).join(
+        say("cards_pair", lang, pieces=pieces, seconds=when) for pieces, when in zip(divisors, done, strict=True)
+    )  # fmt: skip
+    text = say(key, lang, best=best, seconds=seconds(soonest), pairs=pairs, handover=seconds(cards.handover))
+    return Line(text=text, tone="good")
