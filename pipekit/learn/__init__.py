@@ -5,10 +5,11 @@ from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
 from pipekit.learn.designboard import DesignBoard
 from pipekit.learn.experiment import Experiment, Outcome, Settings
-from pipekit.learn.games import LaundryGame
+from pipekit.learn.games import CardsGame, LaundryGame, ScratchPaperGame
 from pipekit.learn.models import accuracy, convnet, mlp, train
 
 __all__ = [
+    "CardsGame",
     "ComparisonPanel",
     "ControlRoom",
     "DesignBoard",
@@ -16,6 +17,7 @@ __all__ = [
     "Experiment",
     "LaundryGame",
     "Outcome",
+    "ScratchPaperGame",
     "Settings",
     "SweepPanel",
     "accuracy",
