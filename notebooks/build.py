@@ -128,14 +128,35 @@ def documents(folder: Path = HERE) -> dict[Path, str]:
     return made
 
 
+TOPICS = (  # of the lesson, by number, in our own words
+    ("洗衣服", "laundry"),
+    ("书桌满了：内存装不下", "the desk is full: memory"),
+    ("按层切开", "cut by layers"),
+    ("一大批不切：接力赛", "uncut: a relay race"),
+    ("切成小份：流水线和气泡", "in pieces: a production line, and its bubble"),
+    ("小份越多，气泡越小", "more pieces, smaller bubble"),
+    ("论文的话：份数至少是显卡数的 4 倍", "the paper's word: at least 4 pieces a GPU"),
+    ("切得太细也不好", "too fine isn't good either"),
+    ("最后一起改，结果一样", "change once, at the end: the same result"),
+    ("每段一样重", "stages of equal weight"),
+    ("擦掉重算", "erase and redo"),
+    ("两个大模型：认图和翻译", "two giants: pictures and languages"),
+    ("几种分工一起用", "several ways of sharing work together"),
+    ("更新的排法", "newer schedules"),
+    ("卡片游戏", "the card game"),
+    ("草稿纸游戏", "the scratch-paper game"),
+    ("给大人的话：简化了什么", "for adults: what is simplified"),
+)
 SYLLABUS = {
     "zh": (
         "# 课程表\n\n按顺序做，或者只挑一页。每一页先提问，再真的训练，再解释。",
-        "| 笔记本 | 问题 | 分钟 | 课文主题 | 真的跑了什么 |",
+        "| 笔记本 | 问题 | 分钟 | 主题 | 真的跑了什么 |",
+        "主题的号码：",
     ),
     "en": (
         "# Syllabus\n\nIn this order, or one page alone. Each asks first, then really trains, then explains.",
-        "| notebook | question | minutes | lesson topics | what runs |",
+        "| notebook | question | minutes | topics | what runs |",
+        "Topics: ",
     ),
 }
 
@@ -144,7 +165,7 @@ def syllabus() -> str:
     """`notebooks/README.md`: every notebook with its question, minutes, topics and what really runs."""
     parts = []
     for number, lang in enumerate(LANGUAGES):
-        intro, head = SYLLABUS[lang]
+        intro, head, legend = SYLLABUS[lang]
         rows = [head, "|---|---|---|---|---|"]
         for name, page in PAGES.items():
             topics = ", ".join(map(str, page.rows))
@@ -152,7 +173,8 @@ def syllabus() -> str:
             rows.append(
                 f"| {link} | {page.question[number]} | {page.minutes} | {topics} | {page.runs[number]} |"
             )
-        parts.append(intro + "\n\n" + "\n".join(rows))
+        legend += " · ".join(f"{index} {words[number]}" for index, words in enumerate(TOPICS, 1))
+        parts.append(intro + "\n\n" + "\n".join(rows) + "\n\n" + legend)
     return "\n\n".join(parts) + "\n"
 
 

@@ -53,6 +53,12 @@ def test_check_says_so_with_its_exit_status(capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_the_syllabus_explains_the_numbers_of_its_topics():
+    zh, en = build.syllabus().split("\n\n# Syllabus")
+    assert "17 给大人的话" in zh and "17 for adults" in en
+    assert all(1 <= topic <= len(build.TOPICS) for page in build.PAGES.values() for topic in page.rows)
+
+
 @pytest.mark.parametrize("name", build.PAGES)
 def test_code_is_the_same_in_both_languages(name):
     zh, en = (

@@ -11,6 +11,7 @@ Words = tuple[str, str]  # Chinese, English
 ORDER = (
     "control-room",
     "first-steps",
+    "06-equal-weight",
     "design-board",
     "compare-schedules",
 )

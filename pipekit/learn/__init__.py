@@ -6,7 +6,7 @@ from pipekit.learn.data import Digits, digits
 from pipekit.learn.designboard import DesignBoard
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.games import CardsGame, LaundryGame, ScratchPaperGame
-from pipekit.learn.models import accuracy, convnet, mlp, train
+from pipekit.learn.models import accuracy, convnet, mlp, train, uneven_mlp
 
 __all__ = [
     "CardsGame",
@@ -25,4 +25,5 @@ __all__ = [
     "digits",
     "mlp",
     "train",
+    "uneven_mlp",
 ]

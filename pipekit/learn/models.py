@@ -6,7 +6,7 @@ normalise each sample by itself: with BatchNorm a micro-batch would see other st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -35,6 +35,23 @@ def mlp(
         for block in range(num_blocks)
     ]
     return _tower(blocks, first=nn.Flatten(), last=nn.Linear(width, NUM_CLASSES))
+
+
+def uneven_mlp(sizes: Sequence[int]) -> nn.Sequential:
+    """A tower whose blocks don't weigh the same: block i is `sizes[i]` blocks of `mlp` one after another.
+
+    >>> len(uneven_mlp([4, 1, 1])), uneven_mlp([4, 1, 1])(torch.zeros(3, 1, 8, 8)).shape
+    (3, torch.Size([3, 10]))
+    """
+    blocks = [
+        [
+            layer
+            for _ in range(size)
+            for layer in (nn.Linear(NUM_PIXELS, NUM_PIXELS), nn.LayerNorm(NUM_PIXELS), nn.ReLU())
+        ]
+        for size in sizes
+    ]
+    return _tower(blocks, first=nn.Flatten(), last=nn.Linear(NUM_PIXELS, NUM_CLASSES))
 
 
 def convnet(num_blocks: int = 8, channels: int = 16) -> nn.Sequential:
