@@ -19,6 +19,7 @@ from torch import nn
 from pipekit import __version__, doctor, plan, run
 from pipekit.errors import BatchError, PartitionError, PipekitError
 from pipekit.learn.data import digits
+from pipekit.learn.giants import terminal
 from pipekit.learn.models import convnet, mlp
 from pipekit.plan.catalogue import CHUNKED
 from pipekit.show import LANGUAGES, say, sentence
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_plainly(sys.stdout, sys.stderr)
     asked = _parser().parse_args(arguments)
     try:
-        return _doctor(asked) if asked.command == "doctor" else _run(asked)
+        return COMMANDS[asked.command](asked)
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 -- until the interpreter is gone
         return 0
@@ -120,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--trace", type=Path, metavar="FILE", help="write the measured timeline in Chrome trace format"
     )
+    terminal.add_parser(commands)
     ready = commands.add_parser("doctor", help="is this machine ready for the lesson?")
     ready.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
     ready.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -142,6 +144,11 @@ def _doctor(asked: argparse.Namespace) -> int:
     else:
         print(say("doctor_ill", lang, count=red) if red else say("doctor_well", lang))
     return NOT_READY if red else 0
+
+
+def _giants(asked: argparse.Namespace) -> int:
+    terminal.GIANTS[asked.giant](asked, language(asked.lang, sys.stdout.encoding, os.environ))
+    return 0
 
 
 def _within(name: str, asked: float, least: float, most: float) -> None:
@@ -263,3 +270,6 @@ def _report(
         f"measured on        {figures['devices']}",
     ]
     return "\n".join(lines)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"doctor": _doctor, "giants": _giants, "run": _run}
