@@ -12,6 +12,8 @@ ORDER = (
     "control-room",
     "first-steps",
     "06-equal-weight",
+    "08-giant-pictures",
+)
     "design-board",
     "compare-schedules",
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
+from IPython import display
 from PIL import Image, ImageDraw
 
 from pipekit.learn.data import digits
@@ -14,7 +17,7 @@ SIDE, GAP, LINE = 128, 24, 30  # pixels: a digit, between two, a line of words
 MOST = 8  # digits in the picture
 
 
-def misread(exam: Exam, lang: str) -> Image.Image:
+def misread(exam: Exam, lang: str) -> display.Image:
     """The first of the digits that were read wrong, with what is written and what was read below each."""
     shown = exam.mistakes[:MOST]
     drawn = drawn_language(lang)
@@ -28,4 +31,14 @@ def misread(exam: Exam, lang: str) -> Image.Image:
         pen.rectangle((left - 1, GAP - 1, left + SIDE, GAP + SIDE), outline=128)
         words = [say("giant_written", drawn, digit=written), say("giant_read", drawn, digit=read)]
         pen.multiline_text((left, GAP + SIDE + 6), "\n".join(words), fill=0, font=font, spacing=4)
-    return picture
+    png = io.BytesIO()
+    picture.save(png, "PNG")
+    return display.Image(png.getvalue(), alt=_told(exam, lang))
+
+
+def _told(exam: Exam, lang: str) -> str:
+    """The same for whoever can't see it."""
+    return "; ".join(
+        f"{say('giant_written', lang, digit=written)}, {say('giant_read', lang, digit=read)}"
+        for _, written, read in exam.mistakes[:MOST]
+    )
