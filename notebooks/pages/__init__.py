@@ -13,7 +13,6 @@ ORDER = (
     "first-steps",
     "06-equal-weight",
     "08-giant-pictures",
-)
     "design-board",
     "compare-schedules",
 )
