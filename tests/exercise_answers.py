@@ -101,7 +101,9 @@ WRONG = {
         "step_before_lost": "1 2 3 4 5 6 7 8 9 8",
         "questions_left": "1 2 3* 4 5 6* 7* 8 9",
         "no_such_step": "1 2 3* 4 5 6* 7* 8 9 10",
+        "step_not_needed": "1 2 3* 4 5 6* 7* 8 9 8 8",
         "unreadable_move": "one two",
+        "moves_left_over": "1 2 3* 4 5 6* 7* 8 9 8 4* 5 1* 2 1",
     },
 }  # fmt: skip
 

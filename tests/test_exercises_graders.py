@@ -9,6 +9,7 @@ import pytest
 import pipekit.learn.exercises as exercises
 from pipekit.learn.exercises import TASKS, scratch_plan
 from pipekit.learn.exercises.gradients import broken
+from pipekit.learn.games.scratch import optimum
 from pipekit.show.i18n import WORDS
 
 RIGHT, WRONG, MORE_WRONG = exercise_answers.RIGHT, exercise_answers.WRONG, exercise_answers.MORE_WRONG
@@ -66,14 +67,6 @@ def test_the_models_that_break_transparency_are_those_with_the_pieces_own_statis
     assert broken() == {"C", "F"}
 
 
-def fewest(steps, cells):
-    """The dynamic programme of Griewank and Walther's game: one value in mind, `cells` on paper."""
-    if steps <= 0:
-        return 0
-    best = steps + fewest(steps - 1, cells)
-    splits = range(1, steps) if cells else ()
-    return min([best, *(k + fewest(steps - k, cells - 1) + fewest(k - 1, cells) for k in splits)])
-
-
 def test_fourteen_is_the_optimum_for_three_cells():
-    assert [fewest(9, cells) for cells in (0, 2, 3)] == [45, 15, scratch_plan.FEWEST]
+    """By the dynamic programme that the game itself is tested with."""
+    assert optimum(9, scratch_plan.CELLS) == 14

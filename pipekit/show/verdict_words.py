@@ -368,11 +368,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "a move can't be read; they look like 3 or 3*.",
     ),
     "wrong_no_such_step": ("只有第 1 步到第 9 步。", "there are only steps 1 to 9."),
+    "wrong_step_not_needed": ("这一步已经问过了，不用再算。", "this step has been asked for already; no need to compute it again."),
     "wrong_step_before_lost": (
         "这一步算不了：上一步不在脑子里，也不在格子里。",
         "this step can't be computed: the one before is neither in mind nor in a cell.",
     ),
     "wrong_no_cell_free": ("没有空格子了：只有 3 格。", "no cell is free: there are only 3."),
+    "wrong_moves_left_over": (
+        "问题都答完了，后面这些不用算。",
+        "all questions are answered; the rest is not needed.",
+    ),
     "wrong_questions_left": (
         "还有问题没回答（下面是 B 正在问的那一步）。",
         "questions are left (the step that B asks for is below).",

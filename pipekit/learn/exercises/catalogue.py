@@ -29,4 +29,5 @@ IN_CODE = (
     "recompute",
     "beat_gpipe",
 )
+NOTEBOOKS = {"exercises": BY_HAND, "exercises-code": IN_CODE}  # where they are posed
 TASKS: dict[str, Task] = {key: _ALL[key] for key in BY_HAND + IN_CODE}

@@ -6,13 +6,13 @@ import html
 from collections.abc import Mapping, Sequence
 
 from pipekit import plan
+from pipekit.learn.games.chain import LESSON
 from pipekit.plan import Costs, Kind, Timeline, gpipe
 from pipekit.show import FILLS, number, say
 from pipekit.show.grid import ink_on
 
 FORWARD = FILLS[Kind.FORWARD]
 EDGE, INK, PAPER, IDLE = "#666666", "#111111", "#ffffff", "#f0f0f0"
-CHAIN = ("+4", "x3", "-8", "x2", "+5", "/5", "x4", "-11", "x3")
 
 
 def td(text: str, ground: str = PAPER, ink: str = INK) -> str:
@@ -113,6 +113,7 @@ def models(layers: Mapping[str, str], lang: str) -> str:
 
 
 def chain(lang: str) -> str:
-    """The scratch-paper game's steps, from the start 2."""
-    steps = th(say("exercise_step", lang)) + "".join(td(str(step)) for step in range(len(CHAIN) + 1))
-    return table([steps, th("") + td("2") + "".join(map(td, CHAIN))], say("exercise_chain", lang))
+    """The scratch-paper game's steps, from its start."""
+    steps = th(say("exercise_step", lang)) + "".join(td(str(step)) for step in range(len(LESSON.steps) + 1))
+    sums = td(str(LESSON.start)) + "".join(td(str(step)) for step in LESSON.steps)
+    return table([steps, th("") + sums], say("exercise_chain", lang))

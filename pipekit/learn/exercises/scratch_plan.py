@@ -8,71 +8,69 @@ in A's head or in a cell is answered at once, and cells that no later question n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Any
 
 from pipekit.learn.exercises import pictures
 from pipekit.learn.exercises.answers import answered, items
 from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.games.scratch import Scratch, new_game, optimum
+from pipekit.learn.games.scratch_played import recognise
 
-STEPS, CELLS = 9, 3
-FEWEST = 14  # tests/test_exercises_graders.py asks the dynamic programme
-KNOWN = {15: "lesson_rule_played", 18: "third_cell_unused", 45: "nothing_kept"}
+CELLS = 3
+KNOWN = {"lesson": "lesson_rule_played", "no_third": "third_cell_unused", "nothing": "nothing_kept"}
 _MOVE = re.compile(r"(\d{1,2})(\*?)")
 
 
-@dataclass(frozen=True)
-class Paper:
-    """The game so far. head: the step that A has just computed. question: what B asks for; 0 when all is answered."""
-
-    head: int = 0
-    cells: frozenset[int] = frozenset()
-    question: int = STEPS
-    computed: int = 0
-
-    def compute(self, step: int, keep: bool) -> Paper:
-        """Compute a step, and perhaps write it down; raises `Refused` where the value before it isn't there."""
-        if not 1 <= step <= STEPS:
-            raise Refused("no_such_step", str(step))
-        if step - 1 not in {0, self.head, *self.cells}:
+def compute(game: Scratch, step: int) -> Scratch:
+    """Go to the value before a step, and compute it; `Refused` where that value isn't there any more."""
+    if not 1 <= step <= game.num_steps:
+        raise Refused("no_such_step", str(step))
+    if step > game.asked:
+        raise Refused("step_not_needed", str(step))
+    if game.head != step - 1:
+        if step - 1 not in {0, *game.cells}:
             raise Refused("step_before_lost", str(step))
-        cells = self.cells | {step} if keep else self.cells
-        if len(cells) > CELLS:
-            raise Refused("no_cell_free", f"{step}*, {' '.join(map(str, sorted(self.cells)))}")
-        return replace(self, head=step, cells=cells, computed=self.computed + 1).answered()
-
-    def answered(self) -> Paper:
-        """Answer all questions that can be; the way there ends with step 9, which is its own first answer."""
-        question = self.question
-        while question and question in {self.head, *self.cells}:
-            question -= 1
-        return replace(
-            self, question=question, cells=frozenset(cell for cell in self.cells if cell <= question)
-        )
+        game = game.restart() if step == 1 else game.take(game.cells.index(step - 1))
+    return game.compute()
 
 
-def played(answer: Any) -> Paper:
+def keep(game: Scratch) -> Scratch:
+    """Write the value in the head into a cell that is empty, or whose step is not asked for any more."""
+    if game.head is None or game.head in game.cells:  # just answered, or written down already
+        return game
+    free = [cell for cell, step in enumerate(game.cells) if step is None or step > game.asked]
+    if not free:
+        raise Refused("no_cell_free", f"{game.head}*, {' '.join(map(str, game.cells))}")
+    return game.keep(free[0])
+
+
+def played(answer: Any) -> Scratch:
     """The game that a plan plays, to its end."""
     answered(answer)
     moves = answer.split() if isinstance(answer, str) else [str(item) for item in items(answer)]
     if "..." in moves:
         raise Refused("unanswered")
-    paper = Paper()
+    game = new_game(CELLS)
     for move in moves:
         read = _MOVE.fullmatch(move.strip(",;，"))
         if read is None:
             raise Refused("unreadable_move", move[:40])
-        paper = paper.compute(int(read[1]), bool(read[2]))
-    return paper
+        if game.won:
+            raise Refused("moves_left_over", move)
+        game = compute(game, int(read[1]))
+        game = keep(game) if read[2] else game
+        while not game.won and game.asked in game.cells:
+            game = game.take(game.cells.index(game.asked))
+    return game
 
 
 def grade_three_cells(answer: Any) -> None:
     """All questions answered, with three cells, and as few steps computed as can be."""
-    paper = played(answer)
-    if paper.question:
-        raise Refused("questions_left", str(paper.question))
-    if paper.computed > FEWEST:
-        raise Refused(KNOWN.get(paper.computed, "more_than_needed"), str(paper.computed))
+    game = played(answer)
+    if not game.won:
+        raise Refused("questions_left", str(game.asked))
+    if game.evaluations > optimum(game.num_steps, CELLS):
+        raise Refused(KNOWN.get(recognise(game).name, "more_than_needed"), str(game.evaluations))
 
 
 TASKS = (
