@@ -18,6 +18,7 @@ from torch import nn
 
 from pipekit import __version__, doctor, plan, run
 from pipekit.errors import BatchError, PartitionError, PipekitError
+from pipekit.learn.classroom.collect import collect, report, write_csv
 from pipekit.learn.data import digits
 from pipekit.learn.giants import terminal
 from pipekit.learn.models import convnet, mlp
@@ -35,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        The exit code: 0, 1 if the doctor found something to put right, 2 for what can't be done as asked, 130 after
-        Ctrl-C.
+        The exit code: 0, 1 if the doctor found something to put right or there is nothing to collect, 2 for what can't
+        be done as asked, 130 after Ctrl-C.
     """
     write_plainly(sys.stdout, sys.stderr)
     asked = _parser().parse_args(arguments)
@@ -125,6 +126,10 @@ def _parser() -> argparse.ArgumentParser:
     ready = commands.add_parser("doctor", help="is this machine ready for the lesson?")
     ready.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
     ready.add_argument("--json", action="store_true", help="print the findings as JSON")
+    results = commands.add_parser("collect", help="make one table of a class's results.jsonl files")
+    results.add_argument("folder", type=Path, metavar="DIR", help="holds a folder a learner")
+    results.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
+    results.add_argument("--csv", type=Path, metavar="FILE", help="write the table for a spreadsheet, too")
     return parser
 
 
@@ -149,6 +154,17 @@ def _doctor(asked: argparse.Namespace) -> int:
 def _giants(asked: argparse.Namespace) -> int:
     terminal.GIANTS[asked.giant](asked, language(asked.lang, sys.stdout.encoding, os.environ))
     return 0
+
+
+def _collect(asked: argparse.Namespace) -> int:
+    """Print the class's table; exit code 1 if there is nothing to collect."""
+    lang = language(asked.lang, sys.stdout.encoding, os.environ)
+    found = collect(asked.folder)
+    print(report(found, asked.folder, lang))
+    if asked.csv is not None and found.learners:
+        write_csv(found.learners, asked.csv, language(asked.lang, "utf-8", os.environ))
+        print("\n" + say("collect_written", lang, file=asked.csv))
+    return 0 if found.learners else NOT_READY
 
 
 def _within(name: str, asked: float, least: float, most: float) -> None:
@@ -272,4 +288,9 @@ def _report(
     return "\n".join(lines)
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"doctor": _doctor, "giants": _giants, "run": _run}
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "run": _run,
+    "doctor": _doctor,
+    "collect": _collect,
+    "giants": _giants,
+}

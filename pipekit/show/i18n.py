@@ -14,6 +14,7 @@ from pipekit.errors import MESSAGES, PipekitError
 from pipekit.plan import Op, Timeline
 from pipekit.show import (
     card_words,
+    classroom_words,
     comparison_words,
     exercise_code_words,
     exercise_words,
@@ -1140,7 +1141,7 @@ WORDS_ENGINEER: dict[
 }
 
 WORDS |= comparison_words.WORDS | game_words.WORDS | lesson_words.WORDS
-WORDS |= exercise_words.WORDS | exercise_code_words.WORDS | verdict_words.WORDS
+WORDS |= exercise_words.WORDS | exercise_code_words.WORDS | verdict_words.WORDS | classroom_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
 WORDS |= giant_words.WORDS

@@ -121,9 +121,7 @@ def _row(task: str, learners: Sequence[Sequence[Result]]) -> Row:
     needed = [count for count in passes if count is not None]
     beliefs = Counter(wrong for mine in tries for wrong in {each.wrong for each in mine if each.wrong})
     wrong, believers = beliefs.most_common(1)[0] if beliefs else ("", 0)
-    return Row(
-        task, len(tries), len(needed), statistics.median(needed) if needed else None, wrong, believers
-    )
+    return Row(task, len(tries), len(needed), statistics.median(needed) if needed else None, wrong, believers)
 
 
 def _first_pass(mine: Sequence[Result]) -> int | None:
@@ -142,7 +140,13 @@ def cells(row: Row, lang: str) -> list[str]:
         known = f"wrong_{row.wrong}" in WORDS
         what = say(f"wrong_{row.wrong}", lang) if known else row.wrong
         belief = say("collect_belief", lang, count=row.believers, what=what)
-    return [title, str(row.tried), str(row.solved), "" if row.attempts is None else f"{row.attempts:g}", belief]
+    return [
+        title,
+        str(row.tried),
+        str(row.solved),
+        "" if row.attempts is None else f"{row.attempts:g}",
+        belief,
+    ]
 
 
 def head(lang: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from pipekit.learn.classroom.course import Lesson, course
@@ -46,7 +47,10 @@ class StartPage:
         return self
 
     def __repr__(self) -> str:
-        lines = [f"{number}. {each.title} ({self._minutes(each)}): {each.question}" for number, each in enumerate(self.lessons, 1)]
+        lines = [
+            f"{number}. {each.title} ({self._minutes(each)}): {each.question}"
+            for number, each in enumerate(self.lessons, 1)
+        ]
         return "\n".join([*(lines or [self._say("start_no_course")]), self._progress()])
 
     def _repr_html_(self) -> str:
@@ -54,7 +58,7 @@ class StartPage:
         body = self._table(lessons) if lessons else f"<p>{html.escape(self._say('start_no_course'))}</p>"
         return f'<div style="color:{INK};background:{PAPER};font-size:18px;line-height:1.5">{self._bar()}{body}</div>'
 
-    def _say(self, key: str, **numbers: object) -> str:
+    def _say(self, key: str, **numbers: Any) -> str:
         return say(key, self.lang, **numbers)
 
     def _minutes(self, lesson: Lesson) -> str:
@@ -83,7 +87,13 @@ class StartPage:
         title = html.escape(lesson.title)
         if lesson.here:
             title = f'<a href="{quote(lesson.name)}.ipynb" style="color:{LINK};text-decoration:underline">{title}</a>'
-        parts = [str(number), title, html.escape(lesson.question), html.escape(self._minutes(lesson)), self._state(lesson)]
+        parts = [
+            str(number),
+            title,
+            html.escape(lesson.question),
+            html.escape(self._minutes(lesson)),
+            self._state(lesson),
+        ]
         return "<tr>" + "".join(f'<td style="{CELL};color:{INK}">{part}</td>' for part in parts) + "</tr>"
 
     def _state(self, lesson: Lesson) -> str:
