@@ -13,6 +13,9 @@ ORDER = (
     "first-steps",
     "06-equal-weight",
     "08-giant-pictures",
+    "10-after-gpipe",
+    "11-own-experiment",
+    "12-engineers-page",
     "design-board",
     "compare-schedules",
 )

@@ -228,9 +228,10 @@ def _mark_fastest(axes: Axes, series: Sequence[Series], lang: str) -> None:
             _time_at(each, pieces, measured),
         )
         low = time < 0.2 * axes.get_ylim()[1]  # no room below it
+        last = pieces == max((*each.predicted, *each.measured))  # no room right of it
         axes.annotate(
             say(key, lang, pieces=pieces), (pieces, time), textcoords="offset points", xytext=(0, 28 if low else -28),
-            ha="center", va="center", color=each.colour, zorder=4, bbox={"facecolor": "white", "linewidth": 0, "pad": 1},
+            ha="right" if last else "center", va="center", color=each.colour, zorder=4, bbox={"facecolor": "white", "linewidth": 0, "pad": 1},
             arrowprops={"arrowstyle": "-", "color": each.colour},
         )  # fmt: skip
 

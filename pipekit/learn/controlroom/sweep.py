@@ -160,6 +160,7 @@ class SweepPanel(show.Panel):
                 *sweep_pictures.best(lines, self.lang, self.view),
                 *sweep_pictures.skipped(self._asked, self.lang, self.view),
                 *(" | ".join(row) for row in table),
+                say("still_line", self.lang, self.view),
             ]
             return "\n".join(said)
 
