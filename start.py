@@ -4,6 +4,7 @@
     python3 start.py --lang en        the same in English
     python3 start.py afresh           give the notebooks anew; yours are kept beside them
     python3 start.py setup            only prepare
+    python3 start.py share            give the page for phones out in the local network
     python3 start.py bundle           make a folder for a USB stick, to install from without a network
     python3 start.py test [ARGS]      prepare, then pass every check; ARGS are handed to pytest
 

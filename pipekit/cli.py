@@ -22,6 +22,7 @@ from pipekit.learn.classroom.collect import collect, report, write_csv
 from pipekit.learn.data import digits
 from pipekit.learn.giants import terminal
 from pipekit.learn.models import convnet, mlp
+from pipekit.learn.phone import terminal as phone
 from pipekit.plan.catalogue import CHUNKED
 from pipekit.show import LANGUAGES, say, sentence
 
@@ -123,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         "--trace", type=Path, metavar="FILE", help="write the measured timeline in Chrome trace format"
     )
     terminal.add_parser(commands)
+    phone.add_parser(commands)
     ready = commands.add_parser("doctor", help="is this machine ready for the lesson?")
     ready.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
     ready.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -165,6 +167,10 @@ def _collect(asked: argparse.Namespace) -> int:
         write_csv(found.learners, asked.csv, language(asked.lang, "utf-8", os.environ))
         print("\n" + say("collect_written", lang, file=asked.csv))
     return 0 if found.learners else NOT_READY
+
+
+def _page(asked: argparse.Namespace) -> int:
+    return phone.page(asked, language(asked.lang, sys.stdout.encoding, os.environ))
 
 
 def _within(name: str, asked: float, least: float, most: float) -> None:
@@ -293,4 +299,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "doctor": _doctor,
     "collect": _collect,
     "giants": _giants,
+    "page": _page,
 }

@@ -23,7 +23,7 @@ FLOORS = {
 }
 DRAWING = {"numpy", "matplotlib", "PIL", "ipywidgets", "traitlets", "IPython"}
 LIBRARIES = {  # what a floor may import besides pipekit and the standard library
-    "launcher": {"nbformat", "jupyter_client", "pip"},  # start.py's last steps, in .venv's Python
+    "launcher": {"nbformat", "jupyter_client", "pip", "segno"},  # start.py's last steps, in .venv's Python
     "errors": set(),
     "plan": {"numpy"},
     "run": {"numpy", "torch"},

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from . import bundle, checks, lab
+from . import bundle, checks, lab, share
 from .environment import (
     TORCH_INDEX,
     Pip,
@@ -25,6 +25,7 @@ COMMANDS = {
     "lab": "open the control room (what happens without a command)",
     "afresh": "give the notebooks anew, keep yours beside them, and open the control room",
     "setup": "only prepare",
+    "share": "give the page for phones out in the local network, with its address as a picture",
     "bundle": "make a folder for a USB stick, to install from without a network",
     "test": "pass every check; what follows goes to pytest",
 }
@@ -54,11 +55,14 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "--python", metavar="3.12", help="bundle: the other machine's Python (default: as here)"
     )
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="bundle: the folder to make")
+    parser.add_argument("--address", metavar="A", help="share: this machine's address in the phones' network")
     if arguments[:1] == ["test"]:
         return parser.parse_args(["test", "--lang", "en"]), arguments[1:]
     options = parser.parse_args(arguments)
     if options.command != "bundle" and (options.platform or options.python or options.into):
         parser.error("--platform, --python and --into belong to `start.py bundle`")
+    if options.command != "share" and options.address:
+        parser.error("--address belongs to `start.py share`")
     return options, []
 
 
@@ -107,6 +111,8 @@ def go(
         bundle.make_bundle(from_network, target, python, folder)
         return 0
     check_foreign_pipekit(places)
+    if options.command == "share":
+        return share.share(places, voice, options.lang, options.address)
     return lab.open_lab(places, voice, options.lang, start_afresh=options.command == "afresh")
 
 

@@ -75,6 +75,37 @@ LINES = {
     },
     "kept_as": {"zh": "你原来的留作 {kept}", "en": "what you had is kept as {kept}"},
     "moved": {"zh": "你的笔记本从 {old} 搬到了 {new}", "en": "your notebooks moved from {old} to {new}"},
+    "shared": {
+        "zh": "手机页在\n\n    {url}\n\n手机连到同一个 Wi-Fi，扫屏幕上的码，或者输入这个地址",
+        "en": "the page for phones is at\n\n    {url}\n\nphones in the same Wi-Fi scan the picture on the screen, or type "
+        "this address",
+    },
+    "open_picture": {
+        "zh": "没找到浏览器；大的二维码在（只有这台电脑打得开）\n\n    {url}\n",
+        "en": "found no browser; the large picture (on this machine only) is at\n\n    {url}\n",
+    },
+    "other_addresses": {
+        "zh": "手机打不开？这台电脑还有别的地址：{addresses}；用 python3 start.py share --address 地址 换一个",
+        "en": "phones don't get there? This machine has other addresses: {addresses}; `python3 start.py share --address "
+        "ADDRESS` takes another one",
+    },
+    "share_help": {
+        "zh": "只给出这一页，看不到你的笔记本。防火墙问起来，请选允许（专用网络）；学校的 Wi-Fi 不让设备互相访问时，"
+        "用手机开热点。下课后按 Ctrl-C 关掉",
+        "en": "this page and nothing else is given out; your notebooks are not. If the firewall asks, allow it (private "
+        "networks); where the school's Wi-Fi keeps devices apart, use a phone's hotspot. Press Ctrl-C here to stop",
+    },
+    "visits": {"zh": "打开过 {count} 次", "en": "opened {count} times"},
+    "share_ended": {
+        "zh": "关掉了；一共打开过 {count} 次",
+        "en": "stopped; the page was opened {count} times",
+    },
+    "screen_title": {"zh": "用手机打开", "en": "Open it on your phone"},
+    "screen_how": {
+        "zh": "连到和这台电脑一样的 Wi-Fi，扫一扫左边的码。",
+        "en": "Join the Wi-Fi that this machine is in, and scan the picture.",
+    },
+    "screen_also": {"zh": "也可以在浏览器里输入这个地址。", "en": "Or type this address into a browser."},
     "bundled": {
         "zh": "做好了：{folder}（{megabytes:.0f} MB，{platform}，Python {python}）。整个拷到 U 盘，再带上 Python "
         "{python} 的安装程序；在目标电脑上先把文件夹拷到硬盘，再双击{opener}。",
@@ -208,6 +239,24 @@ FAILURES = {
     "no_port": {
         "zh": "端口 {first} 到 {last} 都被占用了。关掉几个 JupyterLab，再来一次。",
         "en": "Ports {first} to {last} are all taken. Close a JupyterLab and start again.",
+    },
+    "no_lan": {
+        "zh": "这台电脑没有连网络，手机到不了。连上教室的 Wi-Fi，或者用手机开热点让电脑连上，再来一次。不用网络的办法："
+        "python3 start.py 准备好以后，运行 python -m pipekit page --lang zh，把写好的文件发给学生。",
+        "en": "This machine is in no network, so no phone can reach it. Join the classroom's Wi-Fi, or a phone's hotspot, "
+        "and start again. Without any network: `python -m pipekit page --lang en` writes the file; hand it out.",
+    },
+    "not_here": {
+        "zh": "这台电脑没有 {address} 这个地址。它有：{known}。",
+        "en": "This machine has no address {address}. It has: {known}.",
+    },
+    "no_share_port": {
+        "zh": "端口 {first} 到 {last} 都被占用了，或者不许用。关掉别的程序，再来一次。",
+        "en": "Ports {first} to {last} are all taken, or may not be used. Close another program and start again.",
+    },
+    "page_failed": {
+        "zh": "手机页没做成：{line}",
+        "en": "The page for phones could not be made: {line}",
     },
     "bundle_python": {
         "zh": "--python 要写成 3.12 这样的版本，而不是 {asked}。先看目标电脑上装的是哪一个 Python。",

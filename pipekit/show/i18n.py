@@ -21,6 +21,7 @@ from pipekit.show import (
     game_words,
     giant_words,
     lesson_words,
+    phone_words,
     scratch_words,
     verdict_words,
 )
@@ -1145,6 +1146,7 @@ WORDS |= exercise_words.WORDS | exercise_code_words.WORDS | verdict_words.WORDS 
 WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
 WORDS |= giant_words.WORDS
+WORDS |= phone_words.WORDS
 
 ERRORS_ZH: dict[str, str] = {
     # -- schedules
