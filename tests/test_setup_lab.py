@@ -221,6 +221,7 @@ def test_kernels_know_that_start_py_opened_them(monkeypatch, tmp_path):
     assert all(Path(environment[name]).is_relative_to(tmp_path / ".lab") for name in settings.FOLDERS)
 
 
+@pytest.mark.slow  # the control room's own page does the same in tests/browser
 @pytest.mark.browser
 @pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium found: install `chromium`, or name one in PIPEKIT_CHROMIUM"

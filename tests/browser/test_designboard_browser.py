@@ -103,7 +103,7 @@ def assert_fits(desk):
     assert page.evaluate(SMALL_TARGETS, TOUCH) == []
 
 
-@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.slow)])
 def test_a_learner_builds_1f1b_by_hand_and_trains_it(open_desk, screenshot, lang):
     desk = open_desk(lang)
     screenshot(desk, "design-empty")

@@ -37,7 +37,7 @@ BUSY = {
 PREDICTIONS = ("42.9", "43%", "57%", "7 格", "7格", "7 slots", "9 格", "2.3")
 
 
-@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize("lang", ["zh", pytest.param("en", marks=pytest.mark.slow)])
 def test_the_first_run_with_untouched_knobs_shows_two_measured_grids_on_one_axis(
     open_room, screenshot, starter, lang
 ):
