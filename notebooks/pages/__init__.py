@@ -10,8 +10,10 @@ Words = tuple[str, str]  # Chinese, English
 # The course, in the order in which it is read; `03-how-many-pieces` is `how_many_pieces.py`.
 ORDER = (
     "control-room",
+    "lesson-45",
     "first-steps",
     "06-equal-weight",
+    "07-erase-and-redo",
     "08-giant-pictures",
     "10-after-gpipe",
     "11-own-experiment",

@@ -6,6 +6,7 @@ from pipekit.learn.data import Digits, digits
 from pipekit.learn.designboard import DesignBoard
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.games import CardsGame, LaundryGame, ScratchPaperGame
+from pipekit.learn.lesson import Lesson
 from pipekit.learn.models import accuracy, convnet, mlp, train, uneven_mlp
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Digits",
     "Experiment",
     "LaundryGame",
+    "Lesson",
     "Outcome",
     "ScratchPaperGame",
     "Settings",

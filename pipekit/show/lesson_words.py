@@ -8,12 +8,12 @@ WORDS: dict[str, tuple[str, str]] = {
     # -- the stops
     "lesson_laundry": ("洗衣服", "Laundry"),
     "lesson_laundry_question": (
-        "4 筐衣服，洗、烘、叠各要 30 分钟。最快多久能全做完？先猜，答案留到第 4 站。",
+        "4 篮衣服，洗、烘、叠各要 30 分钟。最快多久能全做完？先猜，答案留到第 4 站。",
         "4 baskets; washing, drying and folding take 30 minutes each. How soon can all be done? Guess: stop 4 has the answer.",
     ),
-    "lesson_cards": ("卡片", "Cards"),
+    "lesson_cards": ("传牌", "Cards"),
     "lesson_cards_question": (
-        "12 张卡片，3 个人接着做。一次传几张，最早全做完？",
+        "12 张牌，3 个人接着做。一次传几张，最早全做完？",
         "12 cards, 3 people in a row. How many cards to hand over at a time, to be done first?",
     ),
     "lesson_grids": ("两张时间表", "Two grids"),
@@ -58,12 +58,13 @@ WORDS: dict[str, tuple[str, str]] = {
         "先猜：4 块显卡有百分之几的时间闲着？",
         "Guess first: percent of the time that 4 GPUs idle?",
     ),
+    "lesson_pieces_head": ("切成几小份", "Pieces"),
     "lesson_pieces_field": ("{count} 份", "{count}:"),
     "lesson_pieces_busy": ("相当于几块在干活", "as if busy"),
     "lesson_laundry_answer": ("现在说洗衣服的答案", "Now the laundry's answer"),
     "lesson_laundry_said": (
-        "一筐做完再做下一筐：{in_turn} 分钟。流水线：({baskets}+{machines}-1)×{minutes} = {pipelined} 分钟。"
-        "一筐衣服就是一小份，一台机器就是一块显卡。",
+        "一篮做完再做下一篮：{in_turn} 分钟。流水线：({baskets}+{machines}-1)×{minutes} = {pipelined} 分钟。"
+        "一篮衣服就是一小份，一台机器就是一块显卡。",
         "One basket after another: {in_turn} minutes. As a production line: ({baskets}+{machines}-1)×{minutes} = "
         "{pipelined} minutes. A basket is a piece, a machine is a GPU.",
     ),
@@ -76,9 +77,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "lesson_erase_less": ("草稿少百分之几？", "scratch paper less by %?"),
     "lesson_erase_longer": ("时间多百分之几？", "time longer by %?"),
     "lesson_erase_kept": ("草稿最多", "Scratch paper at most"),
-    "lesson_erase_less_row": ("比都留着", "against keep all"),
+    "lesson_erase_less_row": ("草稿变化", "change"),
     "lesson_erase_slots": ("用了几格", "Slots"),
-    "lesson_erase_longer_row": ("比都留着", "against keep all"),
+    "lesson_erase_longer_row": ("时间变化", "change"),
     "lesson_erase_never": ("草稿都留着", "All scratch paper kept"),
     "lesson_erase_always": ("都擦掉，往回改之前重算（R）", "All erased, redone (R) before going back"),
 }

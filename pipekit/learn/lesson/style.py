@@ -1,0 +1,21 @@
+"""How a lesson looks: the room's style sheet, and what its stops add to it."""
+
+from pipekit.learn.controlroom.style import STYLE as ROOM
+
+TOUCH = 44  # pixels: a finger on a board
+LESSON = f"""<style>
+.pipekit-lesson {{ gap: 2px; }}
+.pipekit-lesson > .widget-html:first-child {{ display: none; }}
+.pipekit-lesson .pipekit-stop, .pipekit-lesson .pipekit-stop > .pipekit-room {{ margin: 0; padding: 0; width: 100%; }}
+.pipekit-parts .widget-toggle-button {{ min-height: {TOUCH}px; }}
+.pipekit-lesson .pipekit-parts button, .pipekit-real button, .pipekit-real input {{ height: {TOUCH}px !important; line-height: 40px; }}
+.pipekit-real {{ gap: 4px; }}
+.pipekit-room .pipekit-real .pipekit-result {{ flex-wrap: nowrap; align-items: flex-start; justify-content: space-between; }}
+.pipekit-room .pipekit-real .pipekit-result > * {{ flex: 0 1 auto; }}
+.pipekit-real-table {{ border-collapse: collapse; }}
+.pipekit-real-table :is(th, td) {{ text-align: right; padding: 5px 9px 5px 0; font-size: 18px; font-weight: normal; }}
+.pipekit-real-table :is(th[scope=row], th[scope=col]:first-child) {{ text-align: left; }}
+.pipekit-real-table td {{ font-weight: bold; }}
+.pipekit-real-table tr + tr {{ border-top: 1px solid #ccc; }}
+</style>"""
+STYLE = ROOM + LESSON
