@@ -43,14 +43,11 @@ def uneven_mlp(sizes: Sequence[int]) -> nn.Sequential:
     >>> len(uneven_mlp([4, 1, 1])), uneven_mlp([4, 1, 1])(torch.zeros(3, 1, 8, 8)).shape
     (3, torch.Size([3, 10]))
     """
-    blocks = [
-        [
-            layer
-            for _ in range(size)
-            for layer in (nn.Linear(NUM_PIXELS, NUM_PIXELS), nn.LayerNorm(NUM_PIXELS), nn.ReLU())
-        ]
-        for size in sizes
-    ]
+
+    def layer() -> list[nn.Module]:
+        return [nn.Linear(NUM_PIXELS, NUM_PIXELS), nn.LayerNorm(NUM_PIXELS), nn.ReLU()]
+
+    blocks = [[part for _ in range(size) for part in layer()] for size in sizes]
     return _tower(blocks, first=nn.Flatten(), last=nn.Linear(NUM_PIXELS, NUM_CLASSES))
 
 
