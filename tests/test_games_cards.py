@@ -1,13 +1,18 @@
 """The card game without a browser: its times are the plan's, its grid knows why, and stopwatch times tell speeds."""
 
+import io
 import itertools
 import time
+from dataclasses import replace
 
+import ipywidgets
 import numpy as np
 import pytest
+from PIL import Image
 
 from pipekit import plan
-from pipekit.learn.games import cards, cards_groups
+from pipekit.learn import CardsGame
+from pipekit.learn.games import cards, cards_groups, cards_ways_scene
 from pipekit.learn.games.cards import EQUAL, WAYS, best_pieces, finish, timetable
 from pipekit.learn.games.cards_grid import IDLE, CardsGrid
 from pipekit.learn.games.cards_groups import CLOCKS, fit, seconds
@@ -224,3 +229,203 @@ def test_fifteen_groups_are_fitted_while_a_class_watches():
 
 def test_people_are_two_to_five():
     assert cards.PEOPLE == (2, 5)
+
+
+# -- the panel
+
+
+def told(game):
+    """All that a page gets to know."""
+    items = [item for table in game.tables for item in table.scene["items"]]
+    words = [item.get("text", "") + " " + item.get("name", "") for item in items]
+    return "\n".join([*words, game.picture_text()])
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_nothing_is_given_away_before_the_guess(lang):
+    game = CardsGame(lang)
+    for answer in ("36", "20", "14", "24", "66.7"):
+        assert answer not in told(game)
+    game.attempt(game.show_best)
+    assert game.tables[0].scene["said"]["tone"] == "plain" or "14" not in told(game)
+    game.guess("36", "", "12")
+    assert all(answer in told(game) for answer in ("36", "20", "14", "24", "66.7"))
+    assert {"zh": "你们猜 12", "en": "guess: 12"}[lang] in told(game)
+
+
+def test_a_guess_that_is_no_time_is_refused_and_reveals_nothing():
+    game = CardsGame("en")
+    for field, text in zip(game.guess_fields, ("soon", "", ""), strict=True):
+        field.value = text
+    game.guess_done.click()
+    assert game.state.guesses is None
+    assert game.tables[0].scene["said"] == {
+        "text": "Can't read soon: write seconds, such as 84, or 1:24.",
+        "tone": "warn",
+    }
+    with pytest.raises(Refused):
+        game.guess("", "", "")
+    game.guess_none.click()
+    assert game.state.guesses == (None, None, None)
+
+
+def test_the_timetable_on_the_table_is_the_timetable():
+    game = CardsGame("en", seconds=(2, 1, 4))
+    game.decline()
+    scene = game.tables[0].scene
+    texts = {item["key"]: item.get("text") for item in scene["items"]}
+    assert texts["result:0:0"] == "C gets its first at 36 s" and texts["result:2:1"] == "all done at 51 s"
+    names = [item["name"] for item in scene["items"] if item["key"].startswith("span:1:2:")]
+    assert names == [
+        "C: idle, 0 to 12 s", "C: piece 1, 12 to 28 s", "C: piece 2, 28 to 44 s", "C: piece 3, 44 to 60 s",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("speeds", "handover"), [((1, 1, 1), 0), ((0.5, 20, 3), 0.5), ((1, 2), 20), ((20, 1, 7, 3, 0.5), 7.5)]
+)
+def test_equal_times_are_equally_wide_and_all_fits(speeds, handover):
+    game = CardsGame("zh", seconds=speeds, handover=handover)
+    game.decline()
+    scene = game.tables[0].scene
+    widths = [width + cards_ways_scene.GAP for width in scene["columns"]]
+    assert min(widths) > cards_ways_scene.GAP and sum(widths) <= 1160
+    assert scene["rows"] * (scene["row_height"] + 2) <= 330
+    whole = max(timetable(speeds, pieces, handover).end for pieces in WAYS)
+    for item in scene["items"]:
+        if item["key"].startswith("span:"):
+            start, end = (float(each) for each in item["name"].split("，")[-1].split(" ")[1:4:2])
+            wide = sum(widths[item["column"] : item["column"] + item["colspan"]])
+            assert wide == pytest.approx((end - start) * cards_ways_scene.AXIS / whole, abs=6)
+
+
+def test_knobs_change_the_game_and_undo_changes_the_knobs():
+    game = CardsGame("zh")
+    game.decline()
+    game.handover.value, game.speeds[2].value = 1.0, 4.0
+    assert (game.state.handover, game.state.seconds) == (1, (1, 1, 4))
+    game.people.value = 5
+    assert game.state.seconds == (1, 1, 4, 4, 4)
+    game.undo()
+    assert game.people.value == 3 and game.speeds[4].layout.display == "none"
+    game.undo()
+    assert game.speeds[2].value == 1
+    game.restart()
+    assert game.state.guesses is None and game.handover.value == 0
+
+
+def test_the_best_number_of_pieces_is_shown_beside_the_others():
+    game = CardsGame("en", handover=1)
+    game.decline()
+    game.best_button.click()
+    said = game.tables[0].scene["said"]["text"]
+    assert game.state.pieces == 4
+    assert "4 or 6 pieces are best: 24 s" in said
+    assert "1: 39 s, 2: 28 s, 3: 25 s, 4: 24 s, 6: 24 s, 12: 28 s" in said
+
+
+def test_the_slowest_is_named():
+    game = CardsGame("zh", seconds=(2, 1, 4))
+    game.decline()
+    assert game.remark()["text"].startswith("C 最慢，大家都要等 C")
+
+
+def test_a_grid_is_filled_by_hand_with_a_reason_for_each_cell():
+    game = CardsGame("zh", tab="grid")
+    game._heard({"do": "drop", "key": "chip:0", "on": "cell:1:0"})
+    assert game.tables[0].scene["said"]["text"] == (
+        "不对：第 1 份要到第 1 格，A 才做完；B 最早第 2 格能拿到。"
+    )
+    wrong = next(item for item in game.tables[0].scene["items"] if item["key"] == "cell:1:0")
+    assert wrong["mark"] == "wrong"
+    game._heard({"do": "press", "key": "cell:1:1"})
+    assert game.tables[0].scene["said"]["tone"] == "warn"
+    game._heard({"do": "drop", "key": "chip:0", "on": "cell:0:0"})
+    assert game.state.grid.entries[(0, 0)] == 0 and game.tables[0].scene["said"]["tone"] == "warn"
+    while not game.state.grid.finished:
+        game.fill_button.click()
+    assert "9 格在干活，6 格闲着（40%）" in game.tables[0].scene["said"]["text"]
+
+
+def test_the_grid_has_a_size_of_its_own():
+    game = CardsGame("zh", tab="grid")
+    game.people.value, game.pieces.value = 4, 4
+    assert game.state.grid.num_slots == 7 and game.state.grid.counts() == (16, 12)
+    game.go("ways")
+    assert (game.people.value, game.pieces.value, game.state.num_people) == (3, 3, 3)
+    game.tab.value = "grid"
+    assert (game.people.value, game.pieces.value) == (4, 4)
+
+
+def test_groups_times_are_typed_fitted_and_said():
+    game = CardsGame("en", tab="groups")
+    for place, text in enumerate(("49", "1:37.5", "17", "75.5", "5", "59")):
+        game._heard({"do": "type", "key": f"time:2:{place}", "text": text})
+    assert game.tables[0].scene["said"]["text"] == (
+        "Group 3's own speeds: A and B 2 s a card on average, C 4 s, a hand-over 0.5 s. "
+        "Way 2, when all was done, took 9 s longer than these speeds say."
+    )
+    off = [item["key"] for item in game.tables[0].scene["items"] if item.get("mark") == "hint"]
+    assert off == ["time:2:3"]
+    game._heard({"do": "type", "key": "time:2:3", "text": ""})
+    assert "All times fit these" in game.tables[0].scene["said"]["text"]
+
+
+def test_a_bad_time_is_refused_and_the_others_stay():
+    game = CardsGame("zh", tab="groups")
+    game.note(0, "first", 3, "20")
+    game._heard({"do": "type", "key": "time:0:3", "text": "8"})
+    assert game.tables[0].scene["said"]["text"] == (
+        "方法 2：8 秒全部做完，可是 20 秒 C 才拿到第一张；先后反了。"
+    )
+    assert game.state.times[0] == {("first", 3): 20}
+
+
+def test_fifteen_groups_stand_on_three_pages():
+    game, seen = CardsGame("zh", tab="groups"), set()
+    for _ in range(3):
+        items = game.tables[0].scene["items"]
+        seen |= {item["key"] for item in items if item["key"].startswith("group:")}
+        pages = [item for item in items if item["key"].startswith("page:") and not item["disabled"]]
+        game._heard({"do": "press", "key": pages[-1]["key"]})
+    assert len(seen) == 15
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_groups_chart_and_each_part_have_a_picture(lang):
+    game = CardsGame(lang, tab="groups")
+    game.note(0, "done", 3, "31")
+    assert Image.open(io.BytesIO(game.chart.value)).size == (630, 350)
+    for tab in ("ways", "grid", "groups"):
+        game.go(tab)
+        assert Image.open(io.BytesIO(game.picture_png())).width == 1180
+        assert len(game.picture_text()) > 100
+
+
+def test_every_part_of_the_page_is_in_one_language():
+    game = CardsGame("zh", tab="grid")
+    game.lang = "en"
+    for tab in ("ways", "grid", "groups"):
+        game.go(tab)
+        texts = game.picture_text() + "".join(
+            str(getattr(widget, "description", "")) for widget in _widgets(game)
+        )
+        assert not any("\u4e00" <= letter <= "\u9fff" for letter in texts.replace("中", ""))
+
+
+def _widgets(box):
+    for child in getattr(box, "children", ()):
+        yield child
+        yield from _widgets(child)
+
+
+def test_what_can_be_pressed_has_a_name():
+    game = CardsGame("zh")
+    for widget in _widgets(game):
+        if isinstance(widget, ipywidgets.Button):
+            assert widget.tooltip
+    state = replace(game.state, guesses=(None,) * 3)
+    assert all(
+        item.get("name") or item.get("text") is not None
+        for item in cards_ways_scene.scene(state, "zh")["items"]
+    )

@@ -8,12 +8,14 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
+from pipekit.learn import ScratchPaperGame
 from pipekit.learn.games import chain
 from pipekit.learn.games.chain import LESSON
 from pipekit.learn.games.refused import Refused
 from pipekit.learn.games.scratch import Move, new_game, optimum, replay
 from pipekit.learn.games.scratch_best import best_game, hint, remaining
 from pipekit.learn.games.scratch_played import recognise
+from pipekit.learn.games.scratch_scene import computer, played_words
 
 # -- the chain
 
@@ -267,3 +269,149 @@ def test_pytorch_completes_as_many_layer_calls_as_the_game_counts(early_stop, ca
             value = checkpoint(segment, value, use_reentrant=False)
         value.sum().backward()
     assert len(completed) == calls
+
+
+# -- the panel
+
+
+def press(game, *keys):
+    for key in keys:
+        game._heard({"do": "press", "key": key})
+
+
+def said(game):
+    return game.tables[-1].scene["said"]["text"]
+
+
+def item(game, key):
+    return next(each for table in game.tables for each in table.scene["items"] if each["key"] == key)
+
+
+def test_the_lessons_game_is_played_by_presses_and_told_at_its_end():
+    game = ScratchPaperGame("zh")
+    press(game, *["compute"] * 3, "cell:0", *["compute"] * 3, "cell:1", *["compute"] * 3)
+    assert said(game) == "答对了：第 9 步是 27。B 又问：第 8 步是多少？从起点或者一格草稿开始。"
+    for base in ("cell:1", "cell:0", "restart"):
+        press(game, base, "compute", "cell:2", "compute", "cell:2", *([base] if base != "restart" else []))
+    assert game.state.game.won and item(game, "tally")["text"] == "一共算了 15 次"
+    assert "是课上讲的走法" in said(game) and "9+3×2" in said(game) and "最少是 14 次" in said(game)
+    assert "PyTorch 一共算 15 次层" in said(game)
+
+
+def test_only_what_is_known_is_written():
+    game = ScratchPaperGame("en", num_cells=1)
+    press(game, *["compute"] * 3, "cell:0", *["compute"] * 6)
+    row = [item(game, f"value:{step}")["text"] for step in range(10)]
+    assert row == ["2", "·", "·", "cell 1", "·", "·", "·", "·", "?", "·"]
+    assert [item(game, f"count:{step}")["text"] for step in range(1, 10)] == ["1"] * 9
+
+
+def test_a_press_writes_into_a_free_cell_and_takes_from_a_full_one():
+    game = ScratchPaperGame("en", num_cells=1)
+    press(game, "compute", "cell:0", "compute", "cell:0")
+    assert game.state.game.head == 1, "it was taken from"
+    press(game, *["compute"] * 8, "restart", *["compute"] * 8)
+    assert game.state.game.asked == 7
+    press(game, "cell:0", "wipe:0", "restart", "compute", "compute", "cell:0")
+    assert game.state.game.cells == (2,)
+
+
+def test_a_refusal_is_said_and_changes_nothing():
+    game = ScratchPaperGame("en")
+    press(game, "cell:0")
+    assert said(game) == "The start is printed: it needs no cell."
+    assert game.state.game.log == ()
+
+
+def test_the_fewest_is_not_told_before_the_end():
+    game = ScratchPaperGame("zh", num_cells=1)
+    assert "20" not in game.picture_text()
+    game.guess("25次".removesuffix("次"))
+    game.show_best()
+    assert "一共算了 20 次" in game.picture_text() and "你猜的是 25 次" in game.picture_text()
+
+
+@pytest.mark.parametrize("typed", ["", "many", "-3", "2.5", "1000"])
+def test_a_guess_that_is_no_number_of_steps_is_refused(typed):
+    game = ScratchPaperGame("zh")
+    game.guess_field.value = typed
+    game.guess_done.click()
+    assert game.state.asking and "请写一个整数" in said(game)
+
+
+def test_undo_goes_back_through_the_best_game():
+    game = ScratchPaperGame("zh")
+    game.best_button.click()
+    assert game.state.game.evaluations == 14
+    for _ in range(3):
+        game.undo_button.click()
+    assert not game.state.game.won
+    game.redo_button.click()
+    game.restart_button.click()
+    assert game.state.game == new_game(3)
+
+
+def test_a_hint_marks_what_it_means_until_something_else_is_done():
+    game = ScratchPaperGame("zh")
+    press(game, *["compute"] * 3)
+    while game.hint().kind != "keep":
+        press(game, "compute")
+    assert item(game, "cell:0")["mark"] == "hint" and said(game).startswith("提示：把第")
+    press(game, "cell:0")
+    assert item(game, "cell:0").get("mark", "") == ""
+
+
+def test_the_computer_is_at_the_same_question():
+    game = ScratchPaperGame("zh")
+    game.race.value = True
+    press(game, *["compute"] * 3)
+    assert item(game, "tally")["text"] == "你算了 3 次，电脑 3 次"
+    press(game, *["compute"] * 6, "restart", *["compute"] * 8)
+    at = computer(game.state.game)
+    assert at.asked == 7 and at.evaluations == 9, "it had kept step 8"
+    assert item(game, "tally")["text"] == "你算了 17 次，电脑 9 次"
+    assert item(game, "computer:3")["text"] == "3" and item(game, "computer:4")["text"] == ""
+    game.show_best()
+    assert item(game, "tally")["text"] == "你算了 14 次，电脑 14 次"
+
+
+def test_ones_own_chain_is_played_in_exact_fractions():
+    game = ScratchPaperGame("en", num_cells=2)
+    game.chain_field.value = "1 /3 x3 /7"
+    game.chain_button.click()
+    press(game, "compute")
+    assert item(game, "value:1")["text"] == "1/3" and len(game.state.game.cells) == 2
+    game.chain_field.value = "1 /0 +2"
+    game.chain_button.click()
+    assert said(game) == "Step 1 divides by 0; take another number."
+    assert str(game.state.game.chain) == "1 ÷3 ×3 ÷7"
+
+
+def test_another_number_of_cells_begins_again():
+    game = ScratchPaperGame("en")
+    press(game, "compute")
+    game.cells.value = 5
+    assert game.state.game == new_game(5)
+    game.undo()
+    assert game.cells.value == 3 and game.state.game.evaluations == 1
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_every_way_of_playing_is_told_with_its_count(lang):
+    for game, count in (
+        (best_game(new_game(0)), 45), (best_game(new_game(1)), 20), (best_game(new_game(9)), 9),
+        (lesson_game(True), 15), (lesson_game(False), 18), (replay(best_game(new_game(2)).log, 3), 15),
+        (replay(best_game(new_game(1)).log, 3), 20),
+    ):  # fmt: skip
+        assert str(count) in played_words(recognise(game), game, lang)
+
+
+@pytest.mark.parametrize("num_cells", [0, 3, 9])
+def test_all_of_it_fits_and_has_a_picture(num_cells):
+    longest = "1" + " +1" * chain.STEPS[1]
+    for lang in ("zh", "en"):
+        game = ScratchPaperGame(lang, num_cells, longest)
+        game.set(race=True)
+        for table in game.tables:
+            assert sum(table.scene["columns"]) + 2 * len(table.scene["columns"]) <= 1162
+        assert len(game.picture_png()) > 1000 and len(game.picture_text()) > 100

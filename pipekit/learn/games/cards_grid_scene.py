@@ -12,7 +12,7 @@ from pipekit.show import number, say
 
 TOUCH = 46  # pixels: a row that a finger hits
 INDEXES = ("piece", "slot", "end", "earlier")  # of a verdict's numbers: they are said from 1
-EMPTY: Item = {"fill": "#FFFFFF", "ink": "#1A1A1A"}
+EMPTY: Item = {"fill": "#FFF6D6", "ink": "#1A1A1A"}
 
 
 def scene(cards: Cards, lang: str) -> Scene:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pipekit.learn.games.cards_groups import CLOCKS, GROUPS, NOTICED, WAYS, Clock, Fit
 from pipekit.learn.games.cards_state import PAGE, Cards
-from pipekit.learn.games.cards_ways_scene import NOTHING, seconds, way_name
+from pipekit.learn.games.cards_ways_scene import NOTHING, seconds
 from pipekit.learn.games.table import Item, Line, Scene
 from pipekit.show import number, say
+
+WAY_KEYS = {1: "times_at_once", 3: "times_pieces", 12: "times_one_by_one"}
 
 
 def scene(cards: Cards, lang: str) -> Scene:
@@ -14,7 +16,7 @@ def scene(cards: Cards, lang: str) -> Scene:
     first = cards.group // PAGE * PAGE
     items: list[Item] = [
         {"key": f"head:{way}", "kind": "label", "row": 0, "column": 1 + 2 * way, "colspan": 2, "align": "center",
-         "text": way_name(way, pieces, lang)}
+         "text": say(WAY_KEYS[pieces], lang)}
         for way, pieces in enumerate(WAYS)
     ]  # fmt: skip
     items += [

@@ -157,6 +157,7 @@ class CardsGame(Game[Cards]):
             for person, widget in enumerate(self.speeds):
                 show_if(widget, tab == "ways" and person < cards.num_people)
             show_if(self.fill_button, tab == "grid")
+            self.pieces.name(say("cards_grid_pieces" if tab == "grid" else "cards_middle", self.lang))
             show_if(self.chart, tab == "groups")
             if tab == "groups":
                 self.chart.value = cards_chart.chart(cards.times, cards.group, cards.fitted, self.lang)
@@ -185,9 +186,9 @@ class CardsGame(Game[Cards]):
         chosen, self._following = self.tab.value, True
         self.tab.options = [(words(f"cards_tab_{tab}"), tab) for tab in TABS]
         self.tab.value, self._following = chosen, False
+        self.tab.tooltip = words("cards_title")
         self.tab.tooltips = [words(f"cards_tab_{tab}") for tab in TABS]
         self.people.name(words("cards_people"))
-        self.pieces.name(words("cards_middle"))
         self.seconds_label.value, self.handover_label.value = words("cards_seconds"), words("cards_handover")
         self.handover.tooltip = words("cards_handover")
         for person, widget in enumerate(self.speeds):
@@ -232,5 +233,5 @@ class CardsGame(Game[Cards]):
 
 def _number(least: float, most: float) -> ipywidgets.BoundedFloatText:
     return ipywidgets.BoundedFloatText(
-        min=least, max=most, step=STEP, layout={"width": "92px"}, style={"description_width": "18px"}
+        min=least, max=most, step=STEP, layout={"width": "86px"}, style={"description_width": "18px"}
     )

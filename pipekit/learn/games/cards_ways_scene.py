@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
+from bisect import bisect_right
 from dataclasses import replace
+from itertools import pairwise
 
 from pipekit import show
 from pipekit.learn.designboard.scene import colour
@@ -15,7 +16,12 @@ from pipekit.show import number, say
 from pipekit.show.grid import ink_on
 
 ROOM, TALLEST = 300, 30  # pixels: all rows of the three ways together; a row's most
-CAPTION, NAME, RESULT = 190, 34, 300  # pixels: columns beside the timetable
+CAPTION, NAME, AXIS, RESULT = 190, 30, 626, 300  # pixels: the timetable, and the columns beside it
+GAP, NARROWEST, DIGIT = (
+    2,
+    4,
+    13,
+)  # pixels: between columns, a column's least with its gap, a digit with its edges
 NAMES = "ABCDE"
 BUSY: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
 FREE: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
@@ -35,16 +41,14 @@ def scene(cards: Cards, lang: str) -> Scene:
     """A block of rows for each way, all on one time axis; and what the timekeeper notes. Nothing before the guess."""
     people, hidden = cards.num_people, cards.guesses is None
     timelines = [timetable(cards.seconds, pieces, cards.handover) for pieces in cards.ways]
-    ticks = sorted({0.0, *(round(edge, 6) for each in timelines for edge in _edges(each))})
-    if hidden:
-        ticks = [0.0, 1.0]
+    edges = [0, AXIS] if hidden else _edges(timelines)
     items: list[Item] = []
     for way, (pieces, timeline) in enumerate(zip(cards.ways, timelines, strict=True)):
-        items += _way_words(cards, way, pieces, len(ticks) + 1, lang)
-        items += _unknown(way, people) if hidden else _spans(timeline, ticks, way, people, lang)
+        items += _way_words(cards, way, pieces, len(edges) + 1, lang)
+        items += _unknown(way, people) if hidden else _rows(timeline, timelines, way, edges, lang)
     return {
         "name": say("cards_ways_name", lang),
-        "columns": [CAPTION, NAME, *_widths(ticks), RESULT],
+        "columns": [CAPTION, NAME, *(after - before - GAP for before, after in pairwise(edges)), RESULT],
         "rows": len(cards.ways) * people,
         "row_height": min(TALLEST, ROOM // (len(cards.ways) * people)),
         "items": items,
@@ -52,13 +56,18 @@ def scene(cards: Cards, lang: str) -> Scene:
     }
 
 
-def _edges(timeline: Timeline) -> list[float]:
-    return [*timeline.spans.starts.tolist(), *timeline.spans.ends.tolist()]
+def _pixel(when: float, timelines: list[Timeline]) -> int:
+    return round(when * AXIS / max(each.end for each in timelines))
 
 
-def _widths(ticks: list[float]) -> list[int | str]:
-    """Columns between ticks, as wide as the time between them."""
-    return [f"{after - before:.6g}fr" for before, after in itertools.pairwise(ticks)]
+def _edges(timelines: list[Timeline]) -> list[int]:
+    """Pixels at which something begins or ends, none nearer than a column can be narrow."""
+    found = [0]
+    whens = {when for each in timelines for when in (*each.spans.starts.tolist(), *each.spans.ends.tolist())}
+    for when in sorted(whens):
+        if (at := _pixel(when, timelines)) >= found[-1] + NARROWEST:
+            found.append(at)
+    return found
 
 
 def _way_words(cards: Cards, way: int, pieces: int, last: int, lang: str) -> list[Item]:
@@ -113,40 +122,37 @@ def _unknown(way: int, people: int) -> list[Item]:
     ]  # fmt: skip
 
 
-def _spans(timeline: Timeline, ticks: list[float], way: int, people: int, lang: str) -> list[Item]:
+def _rows(timeline: Timeline, timelines: list[Timeline], way: int, edges: list[int], lang: str) -> list[Item]:
     """Each person's pieces where they are worked on, and grey between them until the end."""
     items: list[Item] = []
-    end = timeline.end
-    for person in range(people):
+    for person in range(timeline.num_devices):
         at = 0.0
         spans = sorted((s for s in timeline.spans if s.device == person), key=lambda span: span.start)
+        stretches: list[tuple[float, float, int | None]] = []
         for span in spans:
-            if span.start > at + 1e-6:
-                items.append(_piece(way, person, people, ticks, at, span.start, None, lang))
-            piece = span.op.micro_batch
-            items.append(_piece(way, person, people, ticks, span.start, span.end, piece, lang))
+            stretches += [(at, span.start, None), (span.start, span.end, span.op.micro_batch)]
             at = span.end
-        if end > at + 1e-6:
-            items.append(_piece(way, person, people, ticks, at, end, None, lang))
+        for start, end, piece in [*stretches, (at, timeline.end, None)]:
+            row, columns = way * timeline.num_devices + person, []
+            for when in (start, end):
+                at_pixel = _pixel(when, timelines) + NARROWEST // 2
+                columns.append(bisect_right(edges, at_pixel) - 1)
+            if columns[0] < columns[1]:
+                wide = edges[columns[1]] - edges[columns[0]]
+                item = _stretch(person, start, end, piece, wide, lang)
+                item["key"], item["row"] = f"span:{way}:{person}:{start:g}", row
+                item["column"], item["colspan"] = 2 + columns[0], columns[1] - columns[0]
+                items.append(item)
     return items
 
 
-def _piece(
-    way: int, person: int, people: int, ticks: list[float], start: float, end: float, piece: int | None, lang: str
-) -> Item:  # fmt: skip
-    first, last = ticks.index(round(start, 6)), ticks.index(round(end, 6))
-    what = say("cards_rests", lang) if piece is None else say("cards_piece", lang, piece=number(piece))
+def _stretch(person: int, start: float, end: float, piece: int | None, wide: int, lang: str) -> Item:
+    """Somebody's piece, or a rest: what is written there, if there is room, and what it is called."""
+    text = "" if piece is None else str(number(piece))
+    what = say("cards_rests", lang) if piece is None else say("cards_piece", lang, piece=text)
     name = say("cards_span", lang, person=NAMES[person], what=what, start=seconds(start), end=seconds(end))
-    return {
-        "key": f"span:{way}:{person}:{start:g}",
-        "kind": "cell",
-        "row": way * people + person,
-        "column": 2 + first,
-        "colspan": last - first,
-        "text": "" if piece is None else str(number(piece)),
-        "name": name,
-        **(FREE if piece is None else BUSY),
-    }
+    look = FREE if piece is None else BUSY
+    return {"kind": "cell", "text": text if wide > DIGIT * len(text) else "", "name": name, **look}
 
 
 def remark(cards: Cards, lang: str) -> Line:
