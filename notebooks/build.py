@@ -1,6 +1,6 @@
 """Build the notebooks: one source, two languages, executed, without what dies with a kernel.
 
-    python notebooks/build.py            write and execute every notebook, the syllabus and the teacher's notes
+    python notebooks/build.py            write and execute every notebook, the syllabus, the course's list, the teacher's notes
     python notebooks/build.py NAME ...   ... these notebooks only
     python notebooks/build.py --check    complain about what differs from the source, or was not executed
 
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +30,7 @@ from pages import ORDER, Page, module_of  # noqa: E402 -- its folder has to be o
 LANGUAGES = ("zh", "en")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 TIMEOUT = 120  # seconds a cell
+START = "start"  # the notebook that lists the others
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -60,15 +63,18 @@ def path_of(name: str, lang: str, folder: Path = HERE) -> Path:
     return folder / lang / f"{name}.ipynb"
 
 
-def execute(notebook: nbformat.NotebookNode) -> None:
-    """Run all cells in a kernel of this Python; raises at the first that fails.
+def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
+    """Run all cells in a kernel of this Python that works in the notebook's folder; raises at the first that fails.
 
     Where a notebook ends with the room itself, its still picture is of a run: one more cell makes it, and goes.
     """
     ends_with_room = notebook.cells[-1].source.endswith("\nroom")
     if ends_with_room:
         notebook.cells.append(new_code_cell("room.run().wait(timeout=60)\nroom.settle()\nroom"))
-    NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3").execute()
+    where = {"metadata": {"path": str(folder)}}
+    paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]  # this pipekit, wherever the kernel works
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3", resources=where).execute()
     if ends_with_room:
         extra = notebook.cells.pop()
         notebook.cells[-1].outputs = [
@@ -120,8 +126,8 @@ def frozen(cell: nbformat.NotebookNode) -> tuple[str, str, str, list[str], bool]
 
 
 def documents(folder: Path = HERE) -> dict[Path, str]:
-    """What is written from the pages besides notebooks: the syllabus, and the teacher's notes."""
-    made = {folder / "README.md": syllabus()}
+    """What is written from the pages besides notebooks: the syllabus, the start page's list, the teacher's notes."""
+    made = {folder / "README.md": syllabus(), folder / "course.json": course()}
     for name, page in PAGES.items():
         for lang, notes in zip(LANGUAGES, page.teacher or (), strict=False):
             made[folder / "teacher" / lang / f"{name}.md"] = notes.strip() + "\n"
@@ -178,13 +184,23 @@ def syllabus() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def course() -> str:
+    """`notebooks/course.json`: what the start page lists, that is every notebook but itself; a line each."""
+    entries = [
+        {"name": name, "title": page.title, "question": page.question, "minutes": page.minutes}
+        for name, page in PAGES.items()
+        if name != START
+    ]
+    return "[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n]\n"
+
+
 def build(name: str) -> None:
     """Write and execute a notebook in both languages."""
     for lang in LANGUAGES:
         notebook = make(name, lang)
-        execute(notebook)
-        strip(notebook)
         path_of(name, lang).parent.mkdir(exist_ok=True)
+        execute(notebook, path_of(name, lang).parent)
+        strip(notebook)
         nbformat.write(notebook, path_of(name, lang))
         print(f"built {lang}/{name}.ipynb")
 

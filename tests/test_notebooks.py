@@ -81,7 +81,7 @@ def spoiled(notebook):
     return code_cells(notebook)[0]
 
 
-WITHOUT_PANEL = {"08-giant-pictures", "12-engineers-page"}
+WITHOUT_PANEL = {"start", "08-giant-pictures", "12-engineers-page", "exercises", "exercises-code"}
 
 
 @pytest.mark.parametrize(("name", "lang"), EVERY)

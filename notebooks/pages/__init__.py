@@ -9,6 +9,7 @@ Words = tuple[str, str]  # Chinese, English
 
 # The course, in the order in which it is read; `03-how-many-pieces` is `how_many_pieces.py`.
 ORDER = (
+    "start",
     "control-room",
     "lesson-45",
     "first-steps",
@@ -18,6 +19,8 @@ ORDER = (
     "10-after-gpipe",
     "11-own-experiment",
     "12-engineers-page",
+    "exercises",
+    "exercises-code",
     "design-board",
     "compare-schedules",
 )

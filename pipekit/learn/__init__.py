@@ -1,5 +1,6 @@
 """Learn it: real data, small real models, and the control room that predicts, trains and measures."""
 
+from pipekit.learn.classroom import StartPage
 from pipekit.learn.comparison import ComparisonPanel
 from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
@@ -21,6 +22,7 @@ __all__ = [
     "Outcome",
     "ScratchPaperGame",
     "Settings",
+    "StartPage",
     "SweepPanel",
     "accuracy",
     "convnet",

@@ -63,9 +63,7 @@ class Exercise:
         """The problem, with a picture where one helps."""
         title, problem = self._say("title"), self._say("problem")
         body = html.escape(problem).replace("\n", "<br>")
-        return Page(
-            f"<b>{html.escape(title)}</b><br>{body}{self.task.picture(self.lang)}", f"{title}\n{problem}"
-        )
+        return Page(body + self.task.picture(self.lang), f"{title}\n{problem}")
 
     def hint(self) -> Page:
         """Three hints: in a notebook each opens inside the one before; in a terminal each call gives one more."""

@@ -105,9 +105,9 @@ TASKS = (
     Task(
         "gpipe_order", 14, grade_gpipe_order, "order",
         'def order(K, M):\n    return ["..." for stage in range(K)]',
-        "def order(K, M):\n    pieces = list(range(M))\n    return [\n"
-        '        " ".join([f"{s}F{m}" for m in pieces] + [f"{s}B{m}" for m in reversed(pieces)])\n'
-        "        for s in range(K)\n    ]",
+        'def order(K, M):\n    lanes = []\n    for s in range(K):\n        forward = [f"{s}F{m}" for m in range(M)]\n'
+        '        backward = [f"{s}B{m}" for m in reversed(range(M))]\n'
+        '        lanes.append(" ".join(forward + backward))\n    return lanes',
         pictures.order_example,
     ),
     Task(
