@@ -181,7 +181,7 @@ TASKS = (
     ),
     Task(
         "scale_gradients", 9, grade_scale_gradients, "accumulate",
-        "def accumulate(model, loss, pieces):\n    ...",
+        "def accumulate(model, loss, pieces):\n    return ...",
         "def accumulate(model, loss, pieces):\n    total = sum(len(batch) for batch, _ in pieces)\n"
         "    for batch, target in pieces:\n        share = len(batch) / total\n"
         "        (share * loss(model(batch), target)).backward()",
