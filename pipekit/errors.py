@@ -110,6 +110,8 @@ MESSAGES: dict[str, str] = {
     "file_large": "{path} has more than {most_mb} MB, which no timeline needs; is it the right file?",
     "file_encoding": "{path} is not UTF-8 text (byte {position}); save it again as UTF-8 (in Excel: CSV UTF-8)",
     "file_json": "{path} is not readable as JSON ({cause}); it may be cut off: save it again",
+    "font_missing": "there is no Chinese font here, and no file of empty boxes is written; install Noto Sans CJK, or pip install pylopdf-fonts-zh-cn, or ask for --lang en",
+    "font_lacks": "the font {name} lacks {characters}; install Noto Sans CJK, or pip install pylopdf-fonts-zh-cn",
     "giant_file": "{path} holds no weights of this net ({cause}); name another file, or train it anew",
     "giant_other": "{path} holds a net of another seed or length; name another file with --weights, or ask for the same seed and rounds",
     "file_kind": "{path} holds no timeline of pipekit; give JSON, CSV or a Chrome trace that plan.write_timeline wrote",

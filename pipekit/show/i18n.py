@@ -20,6 +20,7 @@ from pipekit.show import (
     exercise_words,
     game_words,
     giant_words,
+    handout_words,
     lesson_words,
     phone_words,
     scratch_words,
@@ -1145,7 +1146,7 @@ WORDS |= comparison_words.WORDS | game_words.WORDS | lesson_words.WORDS
 WORDS |= exercise_words.WORDS | exercise_code_words.WORDS | verdict_words.WORDS | classroom_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
-WORDS |= giant_words.WORDS
+WORDS |= giant_words.WORDS | handout_words.WORDS
 WORDS |= phone_words.WORDS
 
 ERRORS_ZH: dict[str, str] = {
@@ -1234,6 +1235,8 @@ ERRORS_ZH: dict[str, str] = {
     "file_large": "{path} 超过 {most_mb} MB，时间表用不了这么大；是不是选错了文件？",
     "file_encoding": "{path} 不是 UTF-8 文字（第 {position} 个字节）；请另存为 UTF-8（Excel 里选 CSV UTF-8）",
     "file_json": "{path} 不能当作 JSON 来读（{cause}）；可能没存完整，请再存一次",
+    "font_missing": "这台电脑没有中文字体，印出来全是方框，所以没有写文件；请安装 Noto Sans CJK 字体，或者运行 pip install pylopdf-fonts-zh-cn，或者用 --lang en 出英文版",
+    "font_lacks": "字体 {name} 里没有 {characters}；请安装 Noto Sans CJK 字体，或者运行 pip install pylopdf-fonts-zh-cn",
     "giant_file": "{path} 里没有这个网络的存档（{cause}）；换一个文件，或者重新训练",
     "giant_other": "{path} 里存的是别的种子或别的遍数；用 --weights 换一个文件，或者用同样的种子和遍数",
     "file_kind": "{path} 里没有 pipekit 的时间表；请给 plan.write_timeline 存的 JSON、CSV 或 Chrome 轨迹文件",
