@@ -20,7 +20,8 @@ from pipekit import __version__, doctor, plan, run
 from pipekit.errors import BatchError, PartitionError, PipekitError
 from pipekit.learn.classroom.collect import collect, report, write_csv
 from pipekit.learn.data import digits
-from pipekit.learn.giants import terminal
+from pipekit.learn.giants import terminal as giants
+from pipekit.learn.handouts import terminal as handouts
 from pipekit.learn.models import convnet, mlp
 from pipekit.learn.phone import terminal as phone
 from pipekit.plan.catalogue import CHUNKED
@@ -123,7 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--trace", type=Path, metavar="FILE", help="write the measured timeline in Chrome trace format"
     )
-    terminal.add_parser(commands)
+    giants.add_parser(commands)
+    handouts.add_parser(commands)
     phone.add_parser(commands)
     ready = commands.add_parser("doctor", help="is this machine ready for the lesson?")
     ready.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
@@ -154,8 +156,12 @@ def _doctor(asked: argparse.Namespace) -> int:
 
 
 def _giants(asked: argparse.Namespace) -> int:
-    terminal.GIANTS[asked.giant](asked, language(asked.lang, sys.stdout.encoding, os.environ))
+    giants.GIANTS[asked.giant](asked, language(asked.lang, sys.stdout.encoding, os.environ))
     return 0
+
+
+def _handouts(asked: argparse.Namespace) -> int:
+    return handouts.main(asked, language(asked.lang, sys.stdout.encoding, os.environ))
 
 
 def _collect(asked: argparse.Namespace) -> int:
@@ -299,5 +305,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "doctor": _doctor,
     "collect": _collect,
     "giants": _giants,
+    "handouts": _handouts,
     "page": _page,
 }

@@ -368,7 +368,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "a move can't be read; they look like 3 or 3*.",
     ),
     "wrong_no_such_step": ("只有第 1 步到第 9 步。", "there are only steps 1 to 9."),
-    "wrong_step_not_needed": ("这一步已经问过了，不用再算。", "this step has been asked for already; no need to compute it again."),
+    "wrong_step_not_needed": (
+        "这一步已经问过了，不用再算。",
+        "this step has been asked for already; no need to compute it again.",
+    ),
     "wrong_step_before_lost": (
         "这一步算不了：上一步不在脑子里，也不在格子里。",
         "this step can't be computed: the one before is neither in mind nor in a cell.",

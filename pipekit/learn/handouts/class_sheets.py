@@ -169,13 +169,13 @@ def role_sheet(lang: str) -> Sheet:
     ]
     for place, role in enumerate([*grids.PEOPLE, "t"]):
         x, y = place % 2 * wide + 12, place // 2 * high + 16
-        texts = [(say(f"paper_role_{role}", lang), 26.0), (say(f"paper_role_{role}_does", lang), 17.0)]
-        texts += [(text, HAND) for text in ways(lang)] if role != "t" else []
-        texts.append((say("paper_role_fair", lang), HAND))
+        texts = [(say(f"paper_role_{role}", lang), 24.0), (say(f"paper_role_{role}_does", lang), 15.0)]
+        texts += [(text, TEXT) for text in ways(lang)] if role != "t" else []
+        texts.append((say("paper_role_fair", lang), TEXT))
         for text, size in texts:
             words, y = paragraph(x, y, text, wide - 24, size, bold=size > TITLE)
             marks += words
-            y += 5 if size > HAND else 2.5
+            y += 5 if size > TEXT else 2.5
     return Sheet(say("paper_roles", lang), tuple(marks))
 
 
