@@ -2,6 +2,7 @@
 
     python3 start.py                  prepare `.venv` (the first time only), open JupyterLab on the control room
     python3 start.py --lang en        the same in English
+    python3 start.py lesson           open the page for one lesson instead
     python3 start.py afresh           give the notebooks anew; yours are kept beside them
     python3 start.py setup            only prepare
     python3 start.py share            give the page for phones out in the local network

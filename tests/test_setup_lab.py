@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
-from setup_folder import commit_notebook, prepared_folder, quiet_environment
+from setup_folder import PANEL, commit_notebook, notebook, prepared_folder, quiet_environment
 
 from pipekit.launcher import copies, lab, settings
 from pipekit.launcher.lock import one_at_a_time
@@ -124,7 +124,7 @@ def test_the_terminal_shows_four_short_lines_and_nothing_else(first, places):
     assert int(port) > lab.FIRST_PORT
     assert said == (
         "pipekit: opening the control room (the first time this can take a minute)\n"
-        f"pipekit: the control room is at\n\n    http://127.0.0.1:{port}/?token={token}\n\n"
+        f"pipekit: the page is at\n\n    http://127.0.0.1:{port}/?token={token}\n\n"
         "pipekit: press Ctrl-C here to stop\n"
     )
 
@@ -199,6 +199,16 @@ def test_the_other_language_opens_in_the_same_lab(first, places, home):
     assert said.startswith("pipekit: 控制室已经开着")
     assert ADDRESS.search(said).groups() == ADDRESS.search(first.said()).groups()
     assert set(sessions(places)) == {"my-class/control-room.ipynb", "我的课堂/control-room.ipynb"}
+
+
+def test_a_lesson_opens_in_the_same_lab_with_its_panel_run_and_its_code_folded(first, places, home):
+    committed = places.root / "notebooks" / "en" / "lesson-45.ipynb"
+    committed.write_text(json.dumps(notebook(PANEL)), encoding="utf-8")
+    second = Start(places.root, home, "--lang", "en", "lesson")
+    assert second.process.wait(90) == 0
+    assert "/doc/tree/my-class/lesson-45.ipynb?token=" in second.said()
+    (panel,) = nbformat.read(places.root / "my-class" / "lesson-45.ipynb", as_version=4).cells
+    assert lab.WIDGET_VIEW in panel.outputs[0].data and panel.metadata.jupyter.source_hidden
 
 
 def test_afresh_in_a_running_lab_gives_a_new_notebook_and_kernel_and_keeps_the_old_file(first, places, home):
@@ -353,7 +363,7 @@ def test_of_two_starts_at_the_same_moment_one_wins_and_the_other_opens_its_page(
     both = [Start(root, home, "--lang", "en") for _ in range(2)]
     try:
         for one in both:
-            one.until("the control room is at")
+            one.until("the page is at")
         deadline = time.monotonic() + 30
         while all(one.process.poll() is None for one in both) and time.monotonic() < deadline:
             time.sleep(0.1)

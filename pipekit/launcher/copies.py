@@ -11,7 +11,8 @@ from typing import Any
 from .places import COPIES, Places
 from .words import Voice
 
-CONTROL_ROOM = "control-room.ipynb"
+CONTROL_ROOM, LESSON = "control-room.ipynb", "lesson-45.ipynb"
+FOLDED = (CONTROL_ROOM, LESSON)  # their panel is all there is to see
 
 
 def give(places: Places, voice: Voice, language: str) -> Path:
@@ -28,7 +29,12 @@ def give(places: Places, voice: Voice, language: str) -> Path:
 
 def control_room(places: Places, language: str) -> Path:
     """The learner's control room."""
-    return places.root / COPIES[language] / CONTROL_ROOM
+    return copy_called(places, language, CONTROL_ROOM)
+
+
+def copy_called(places: Places, language: str, name: str) -> Path:
+    """The learner's copy of the notebook with this file name."""
+    return places.root / COPIES[language] / name
 
 
 def move_workbook(places: Places, voice: Voice) -> None:
@@ -90,8 +96,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(notebook: dict[str, Any], copy: Path) -> None:
-    """Write all of a learner's copy or nothing; the control room opens with its code folded away."""
-    if copy.name == CONTROL_ROOM:
+    """Write all of a learner's copy or nothing; what is one panel opens with its code folded away."""
+    if copy.name in FOLDED:
         notebook["cells"] = [fold(cell) for cell in notebook["cells"]]
     copy.parent.mkdir(parents=True, exist_ok=True)
     write_whole(copy, json.dumps(notebook, ensure_ascii=False, indent=1))

@@ -79,8 +79,14 @@ def running_lab(places: Places) -> Lab | None:
     return lab if lab.root == str(places.root) and lab.answers() else None
 
 
-def open_lab(places: Places, voice: Voice, language: str, start_afresh: bool = False) -> int:
-    """Open the control room's page, in the lab that runs or in a new one; stay until a new one ends."""
+def open_lab(
+    places: Places,
+    voice: Voice,
+    language: str,
+    start_afresh: bool = False,
+    name: str = copies.CONTROL_ROOM,
+) -> int:
+    """Open a notebook's page, in the lab that runs or in a new one; stay until a new one ends."""
     server = None
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, the lab ends too
@@ -91,7 +97,9 @@ def open_lab(places: Places, voice: Voice, language: str, start_afresh: bool = F
                 lab = Lab(str(places.root), 0, free_port(), secrets.token_hex(6))
                 server = start_server(places, lab, language)
                 lab = wait_until_up(places, server, lab)
-            page = bring_to_life(places, voice, lab, language, start_afresh)
+            page = bring_to_life(
+                places, voice, lab, copies.copy_called(places, language, name), language, start_afresh
+            )
             show_page(voice, lab, page)
         if server is None:
             return 0
@@ -208,9 +216,11 @@ def page_of(places: Places, notebook: Path) -> str:
     return f"/doc/tree/{urllib.parse.quote(notebook.relative_to(places.root).as_posix())}"
 
 
-def bring_to_life(places: Places, voice: Voice, lab: Lab, language: str, start_afresh: bool) -> str:
-    """The page of a language's control room. One that has a kernel is left as it is, and so is its run."""
-    path = copies.control_room(places, language).relative_to(places.root).as_posix()
+def bring_to_life(
+    places: Places, voice: Voice, lab: Lab, notebook: Path, language: str, start_afresh: bool
+) -> str:
+    """The page of one of a language's notebooks. One that has a kernel is left as it is, and so is its run."""
+    path = notebook.relative_to(places.root).as_posix()
     kernels = [session for session in lab.ask("/api/sessions") if session["path"] == path]
     if start_afresh:
         for session in kernels:
@@ -218,12 +228,12 @@ def bring_to_life(places: Places, voice: Voice, lab: Lab, language: str, start_a
         copies.afresh(places, voice, language)
         kernels = []
     if not kernels:
-        notebook = copies.give(places, voice, language)
+        copies.give(places, voice, language)
         try:
             run_cells_first(places, voice, lab, notebook)
         except Exception as error:  # whatever went wrong, the notebook still opens as it was saved
             voice.say("cells_not_run", error=repr(error), log=places.server_log)
-    return page_of(places, places.root / path)
+    return page_of(places, notebook)
 
 
 def show_page(voice: Voice, lab: Lab, page: str) -> None:

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from . import bundle, checks, lab, share
+from . import bundle, checks, copies, lab, share
 from .environment import (
     TORCH_INDEX,
     Pip,
@@ -23,6 +23,7 @@ from .words import SetupError, Voice
 
 COMMANDS = {
     "lab": "open the control room (what happens without a command)",
+    "lesson": "open the page for one lesson: five stops and a stopwatch",
     "afresh": "give the notebooks anew, keep yours beside them, and open the control room",
     "setup": "only prepare",
     "share": "give the page for phones out in the local network, with its address as a picture",
@@ -113,7 +114,8 @@ def go(
     check_foreign_pipekit(places)
     if options.command == "share":
         return share.share(places, voice, options.lang, options.address)
-    return lab.open_lab(places, voice, options.lang, start_afresh=options.command == "afresh")
+    name = copies.LESSON if options.command == "lesson" else copies.CONTROL_ROOM
+    return lab.open_lab(places, voice, options.lang, options.command == "afresh", name)
 
 
 def go_on_in_venv(places: Places, arguments: list[str]) -> int:

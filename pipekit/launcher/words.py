@@ -58,7 +58,7 @@ LINES = {
         "zh": "没能先运行第一个单元格（{error}）；请在页面里用“运行”菜单的“运行所有单元格”。记录在 {log}",
         "en": "could not run the first cell beforehand ({error}); use Run > Run All Cells. The log is {log}",
     },
-    "opened": {"zh": "控制室在\n\n    {url}\n", "en": "the control room is at\n\n    {url}\n"},
+    "opened": {"zh": "页面在\n\n    {url}\n", "en": "the page is at\n\n    {url}\n"},
     "open_it": {
         "zh": "没找到浏览器；请自己在浏览器里打开\n\n    {url}\n",
         "en": "found no browser; open this in one\n\n    {url}\n",
