@@ -9,6 +9,8 @@ import pytest
 from pipekit import plan, show
 from pipekit.cli import main
 from pipekit.errors import FileError
+from pipekit.launcher import main as launcher
+from pipekit.launcher.places import Places
 from pipekit.learn import handouts
 from pipekit.learn.handouts import class_sheets, grids, paper, sheet, teacher_sheets
 from pipekit.learn.handouts.sheet import Box, Circle, Column, Line, Sheet, Words, width_of, wrapped
@@ -307,3 +309,14 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert main(["handouts", "--lang", "en", "--out", str(tmp_path / "file" / "in")]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_start_py_lets_the_prepared_python_write_them_beside_its_other_products(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(launcher.subprocess, "call", lambda command, cwd: asked.append((command, cwd)) or 0)
+    places = Places(tmp_path)
+    assert launcher.write_handouts(places, "zh") == 0
+    folder = str(tmp_path / "dist" / "handouts")
+    command = [str(places.python), "-m", "pipekit", "handouts", "--lang", "zh", "--out", folder]
+    assert asked == [(command, tmp_path)]
+    assert launcher.parse(["handouts"])[0].command == "handouts"

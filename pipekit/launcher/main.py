@@ -27,6 +27,7 @@ COMMANDS = {
     "afresh": "give the notebooks anew, keep yours beside them, and open the control room",
     "setup": "only prepare",
     "share": "give the page for phones out in the local network, with its address as a picture",
+    "handouts": "write the sheets to print for a class and its teacher, as PDF, into dist/handouts",
     "bundle": "make a folder for a USB stick, to install from without a network",
     "test": "pass every check; what follows goes to pytest",
 }
@@ -112,10 +113,19 @@ def go(
         bundle.make_bundle(from_network, target, python, folder)
         return 0
     check_foreign_pipekit(places)
+    if options.command == "handouts":
+        return write_handouts(places, options.lang)
     if options.command == "share":
         return share.share(places, voice, options.lang, options.address)
     name = copies.LESSON if options.command == "lesson" else copies.CONTROL_ROOM
     return lab.open_lab(places, voice, options.lang, options.command == "afresh", name)
+
+
+def write_handouts(places: Places, language: str) -> int:
+    """Let `python -m pipekit handouts` write them where a teacher finds them."""
+    folder = places.root / "dist" / "handouts"
+    command = [str(places.python), "-m", "pipekit", "handouts", "--lang", language, "--out", str(folder)]
+    return subprocess.call(command, cwd=places.root)
 
 
 def go_on_in_venv(places: Places, arguments: list[str]) -> int:

@@ -192,7 +192,9 @@ def record_sheet(lang: str, key: bool = False) -> Sheet:
     names = say("paper_record_ways", lang, all_cards=NUM_CARDS, pile=pile).split("|")
     head = say("paper_record_head", lang).split("|")
     rows = [[name, *([""] * (len(head) - 1))] for name in names]
-    marks, height = table([FULL / len(head)] * len(head), head, rows, column.y, least=16, size=11)
+    first = 48.0
+    widths = [first, *[(FULL - first) / (len(head) - 1)] * (len(head) - 1)]
+    marks, height = table(widths, head, rows, column.y, least=16, size=11)
     column.add(marks, height + 8)
     grid = grids.cards(lang)
     column.write(say("paper_record_grid", lang, pile=pile), TEXT, gap=3)
