@@ -180,6 +180,8 @@ def test_the_laundrys_answer_is_nowhere_before_the_fourth_stop_gives_it(lesson):
     assert "180" not in words_of(lesson)
     lesson.go(3)
     assert "180" not in lesson.panel.laundry_words.value and lesson.panels["laundry"].answers == "kept"
+    assert lesson.panel.laundry.disabled
+    lesson.panel.no_guess()
     lesson.panel.laundry.click()
     assert "180" in lesson.panel.laundry_words.value and "360" in lesson.panel.laundry_words.value
     assert lesson.panels["laundry"].answers == "after_guess"

@@ -60,7 +60,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "lesson_pieces_head": ("切成几小份", "Pieces"),
     "lesson_pieces_field": ("{count} 份", "{count}:"),
-    "lesson_pieces_busy": ("相当于几块在干活", "as if busy"),
+    "lesson_pieces_busy": ("相当于几块在干活", "busy GPUs"),
     "lesson_laundry_answer": ("现在说洗衣服的答案", "Now the laundry's answer"),
     "lesson_laundry_said": (
         "一篮做完再做下一篮：{in_turn} 分钟。流水线：({baskets}+{machines}-1)×{minutes} = {pipelined} 分钟。"
@@ -72,10 +72,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "lesson_erase_run": ("真的跑一遍", "The real thing"),
     "lesson_erase_guess": (
         "先猜：草稿都擦掉重算，和都留着比，",
-        "Guess first: erase all and redo, against keep all:",
+        "Guess first: erase all instead of keep all:",
     ),
-    "lesson_erase_less": ("草稿少百分之几？", "scratch paper less by %?"),
-    "lesson_erase_longer": ("时间多百分之几？", "time longer by %?"),
+    "lesson_erase_less": ("草稿少百分之几？", "less paper, %:"),
+    "lesson_erase_longer": ("时间多百分之几？", "more time, %:"),
     "lesson_erase_kept": ("草稿最多", "Scratch paper at most"),
     "lesson_erase_less_row": ("草稿变化", "change"),
     "lesson_erase_slots": ("用了几格", "Slots"),

@@ -42,6 +42,11 @@ class MorePieces(RealRun):
         """One for each M."""
         return [say("lesson_pieces_field", lang, count=count) for count in COUNTS]
 
+    def refresh(self) -> None:
+        """Draw all of it; who hasn't guessed yet isn't offered the laundry's answer."""
+        super().refresh()
+        self.laundry.disabled = not self.decided
+
     def give_answer(self) -> None:
         """Say how long the laundry takes, and tell whoever waits for that."""
         self.laundry_words.value = html.escape(laundry_answer(self.lang))

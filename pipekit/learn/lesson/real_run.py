@@ -36,7 +36,7 @@ class RealRun(show.Panel):
     """
 
     lang = traitlets.Enum(show.LANGUAGES, "zh")
-    prefix = ""  # of its words' keys
+    prefix = ""  # of its words' keys: what it asks is `prefix_question`
 
     def __init__(
         self,
@@ -53,7 +53,8 @@ class RealRun(show.Panel):
         self._status: tuple[str, dict[str, Any]] = ("", {})
         self._progress = show.Latest(self._draw_progress, every=0.2)
         self._make_widgets(len(self.guess_words(lang)))
-        super().__init__((self.ask, self.press, self.result, self.evidence, *below), lang=lang)
+        parts = (self.question, self.ask, self.press, self.result, self.evidence, *below)
+        super().__init__(parts, lang=lang)
         self.add_class("pipekit-real")
         self._label()
         self.refresh()
@@ -75,7 +76,7 @@ class RealRun(show.Panel):
         self.field_words = [words_box() for _ in self.fields]
         self.done, self.none, self.answer = button(), button(), words_box()
         pairs = [part for pair in zip(self.field_words, self.fields, strict=True) for part in pair]
-        self.intro = words_box()
+        self.question, self.intro = words_box(), words_box()
         self.ask = line(self.intro, *pairs, self.done, self.none, self.answer)
         self.ask.add_class("pipekit-ask")
         self.train, self.halt = button(button_style="primary"), button(disabled=True)
@@ -98,6 +99,7 @@ class RealRun(show.Panel):
             "lesson_run", self.lang, count=len(self.asked), seconds=seconds
         )
         self.bar.tooltip = say("progress", self.lang)
+        self.question.value = f"<b>{html.escape(say(f'{self.prefix}_question', self.lang))}</b>"
         self.intro.value = html.escape(say(f"{self.prefix}_guess", self.lang))
         for widget, field, words in zip(
             self.field_words, self.fields, self.guess_words(self.lang), strict=True

@@ -8,6 +8,8 @@ LESSON = f"""<style>
 .pipekit-lesson > .widget-html:first-child {{ display: none; }}
 .pipekit-lesson .pipekit-stop, .pipekit-lesson .pipekit-stop .pipekit-room {{ margin: 0; padding: 0; width: 100%; }}
 .pipekit-lesson .pipekit-stop .pipekit-room {{ overflow: hidden; }}
+.pipekit-lesson .pipekit-room:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-talk > .pipekit-progress[style*="none"]) > .pipekit-stage {{
+  display: none; }}
 .pipekit-parts .widget-toggle-button {{ min-height: {TOUCH}px; }}
 .pipekit-lesson .pipekit-parts button, .pipekit-real button, .pipekit-real input {{ height: {TOUCH}px !important; line-height: 40px; }}
 .pipekit-real {{ gap: 4px; }}
