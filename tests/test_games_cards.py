@@ -4,6 +4,8 @@ import io
 import itertools
 import time
 from dataclasses import replace
+from pathlib import Path
+from typing import get_args
 
 import ipywidgets
 import numpy as np
@@ -16,8 +18,11 @@ from pipekit.learn.games import cards, cards_groups, cards_ways_scene
 from pipekit.learn.games.cards import EQUAL, WAYS, best_pieces, finish, timetable
 from pipekit.learn.games.cards_grid import IDLE, CardsGrid
 from pipekit.learn.games.cards_groups import CLOCKS, fit, seconds
+from pipekit.learn.games.cards_state import TABS
 from pipekit.learn.games.refused import Refused
+from pipekit.learn.games.scratch_played import Name
 from pipekit.plan import Kind, Op
+from pipekit.show import card_words, scratch_words
 
 # -- the three ways
 
@@ -429,3 +434,14 @@ def test_what_can_be_pressed_has_a_name():
         item.get("name") or item.get("text") is not None
         for item in cards_ways_scene.scene(state, "zh")["items"]
     )
+
+
+def test_every_word_of_cards_and_scratch_paper_is_used():
+    folder = Path(cards.__file__).parents[2]
+    code = "".join(f.read_text(encoding="utf-8") for f in folder.rglob("*.py") if "_words" not in f.name)
+    built = {f"cards_tab_{tab}" for tab in TABS} | {f"fit_chart_{what}" for what in ("first", "done")}
+    built |= {f"times_{what}{long}" for what in ("first", "done") for long in ("", "_long")}
+    built |= {f"scratch_hint_{kind}" for kind in ("compute", "keep", "take", "restart", "wipe")}
+    built |= {f"scratch_played_{name}" for name in get_args(Name)} | {"scratch_played_no_third_other"}
+    words = [*card_words.WORDS, *scratch_words.WORDS]
+    assert [key for key in words if f'"{key}"' not in code and key not in built] == []

@@ -295,7 +295,7 @@ def test_the_lessons_game_is_played_by_presses_and_told_at_its_end():
         press(game, base, "compute", "cell:2", "compute", "cell:2", *([base] if base != "restart" else []))
     assert game.state.game.won and item(game, "tally")["text"] == "一共算了 15 次"
     assert "是课上讲的走法" in said(game) and "9+3×2" in said(game) and "最少是 14 次" in said(game)
-    assert "PyTorch 一共算 15 次层" in said(game)
+    assert "PyTorch 前后一共算 15 层" in said(game)
 
 
 def test_only_what_is_known_is_written():

@@ -116,9 +116,9 @@ WORDS: dict[str, tuple[str, str]] = {
     # -- the groups' times
     "times_name": ("各组的秒表时间，单位是秒", "The groups' stopwatch times, in seconds"),
     "times_group": ("第 {group} 组", "Group {group}"),
-    "times_at_once": ("12 张一起", "All at once"),
-    "times_pieces": ("切成 3 份", "3 pieces"),
-    "times_one_by_one": ("一张一张", "One by one"),
+    "times_at_once": ("方法 1：一起", "1: at once"),
+    "times_pieces": ("方法 2：3 份", "2: 3 pieces"),
+    "times_one_by_one": ("方法 3：单张", "3: singly"),
     "times_first": ("C 拿到", "C gets"),
     "times_done": ("做完", "done"),
     "times_first_long": ("“C 拿到第一份”的时间", ", when C got its first"),

@@ -16,7 +16,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "scratch_step": ("第 {step} 步", "Step {step}"),
     "scratch_start": ("起点", "Start"),
     "scratch_times": ("算了几次", "Times"),
-    "scratch_value": ("数", "Value"),
+    "scratch_value": ("知道的数", "Known"),
     "scratch_in_cell": ("在格 {cell}", "cell {cell}"),
     "scratch_value_now": ("{step}：脑子里是 {value}", "{step}: {value} is in your head"),
     "scratch_value_kept": ("{step}：记在格 {cell} 里", "{step}: kept in cell {cell}"),
@@ -117,7 +117,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "scratch_and": ("、", ", "),
     "scratch_you_guessed": ("你猜的是 {guess} 次。", "You guessed {guess}."),
     "scratch_training": (
-        "训练也这样：9 层分 3 段擦掉重算，PyTorch 一共算 15 次层。",
+        "训练也这样：9 层分成 3 段擦掉重算，PyTorch 前后一共算 15 层。",
         "Training does the same: 9 layers recomputed in 3 segments make PyTorch run 15 layers.",
     ),
     # -- moves that are refused, with the reason

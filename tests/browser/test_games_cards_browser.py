@@ -204,6 +204,12 @@ def play_cards(hand, screenshot, size):
         hand.reads(f"result:{way}:1", hand.say("cards_done", seconds=done))
     screenshot(hand, f"cards-ways-{size}")
     assert_fits(hand)
+    more = hand.panel.locator(".pipekit-stepper button").nth(1)
+    for _ in range(2):
+        more.click()
+    hand.reads("name:2:4", "E")
+    screenshot(hand, f"cards-five-{size}")
+    assert_fits(hand)
     hand.button("cards_tab_grid").click()
     hand.press("chip:0")
     hand.press("cell:1:0")

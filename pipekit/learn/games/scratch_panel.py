@@ -38,7 +38,7 @@ class ScratchPaperGame(Game[Paper]):
         self.race = ipywidgets.ToggleButton(layout={"width": "auto"})
         self.hint_button, self.best_button, self.chain_button = button(), button(), button()
         self.chain_label, self.question = words_box(), words_box()
-        self.chain_field = ipywidgets.Text(layout={"width": "310px"})
+        self.chain_field = ipywidgets.Text(layout={"width": "330px"})
         self.guess_field = ipywidgets.Text(layout={"width": "96px"})
         self.guess_done, self.guess_none = button(), button()
         self._following = False

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pipekit.learn.games.scratch import Scratch
 from pipekit.learn.games.scratch_best import optimum
+
+Name = Literal["all", "nothing", "best", "lesson", "no_third", "best_of_used", "own"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class Played:
     segments: into how many equal segments the kept steps cut the chain; 0 where they don't.
     """
 
-    name: str
+    name: Name
     evaluations: int
     optimum: int
     first: tuple[int, ...]
@@ -47,7 +50,7 @@ def recognise(game: Scratch) -> Played:
 
 def _name(
     game: Scratch, first: tuple[int, ...], later: tuple[int, ...], segments: int, best: int, most: int
-) -> str:
+) -> Name:
     steps, count = game.num_steps, game.evaluations
     length = steps // segments if segments else 0
     if count == steps:
