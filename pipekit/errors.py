@@ -63,6 +63,7 @@ MESSAGES: dict[str, str] = {
     "puzzle_forward_order": "{op} is too soon: micro-batches go forward in the order of their numbers; on device {device} {earlier_op} is next",
     "puzzle_back_order": "{op} is too soon: GPipe goes back on the last micro-batch first; on device {device} {earlier_op} is next",
     "puzzle_late": "{op} would start too late: device {device} is idle in tick {tick}, and what it needs is done; don't let the device wait",
+    "puzzle_there": "{op} is there already; choose another one",
     "puzzle_kind": "{op} is not in this puzzle; it has: {known}",
     # -- exchange with PyTorch
     "torch_recompute": "PyTorch's schedule CSV has no recomputation, but this schedule has {op}; build it with checkpoint='never', and wrap the stage's layers in torch.utils.checkpoint there",

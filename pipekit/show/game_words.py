@@ -77,4 +77,68 @@ WORDS: dict[str, tuple[str, str]] = {
         "答案先留着，学完“切成小份”再来看。",
         "The answer waits until the lesson has cut a batch into pieces.",
     ),
+    # -- the grid puzzle
+    "puzzle_title": ("填时间表", "Fill the grid"),
+    "puzzle_task": ("哪一题", "Which puzzle"),
+    "puzzle_forward": ("流水线：只看往前算", "Production line, forward only"),
+    "puzzle_uncut": ("接力赛：数格子", "Relay race: count the cells"),
+    "puzzle_gpipe": ("GPipe：往前算和往回改", "GPipe: forward and back"),
+    "puzzle_free": ("自己排", "Your own order"),
+    "puzzle_split": ("自己排：往回改可拆开", "Your own, split backwards"),
+    "puzzle_grid": ("时间表：一行一块显卡，一列一格", "Timetable: a row a GPU, a column a slot"),
+    "puzzle_batch": ("批", "all"),
+    "puzzle_take_off": ("先选一格活，再按这里：把它拿掉", "Choose an op, then press here: it is taken off"),
+    "puzzle_take_first": (
+        "先选上面的一小份，再按要放的格子。",
+        "First choose a piece above, then the cell for it.",
+    ),
+    "puzzle_begin_forward": (
+        "第 1 格填好了。每块显卡都要算 1 到 {pieces}：前一块算完一小份，后一块才能算它。选一小份，再按格子。",
+        "The first cell is given. Every GPU computes 1 to {pieces}, each piece after the GPU before it. Choose a piece, then a cell.",
+    ),
+    "puzzle_begin_uncut": (
+        "不切：一块显卡把一大批算完，才传给下一块，一共 {whole} 格。数一数这张时间表。",
+        "Uncut: a GPU computes the whole batch, then hands it on; {whole} slots in all. Count the cells of this grid.",
+    ),
+    "puzzle_begin_gpipe": (
+        "第 1 格填好了。GPipe：{pieces} 小份都往前算完（F，1 格），再从最后一小份开始往回改（B，2 格）。",
+        "The first cell is given. GPipe: all {pieces} pieces forward (F, 1 slot), then back from the last one (B, 2 slots).",
+    ),
+    "puzzle_begin_free": (
+        "怎么排都行，只要等得到：F 往前算，1 格；B 往回改，2 格。越早做完越好，已知最好的是 {best} 格。",
+        "Any order that can run: F forward takes 1 slot, B back takes 2. The sooner all is done the better; the best known is {best} slots.",
+    ),
+    "puzzle_begin_split": (
+        "B 可以拆成 I 和 W，各 1 格：前一块显卡只等 I，W 什么时候做都行。已知最好的是 {best} 格。",
+        "B may be split into I and W, 1 slot each: the GPU before waits only for I, W can come later. The best known is {best} slots.",
+    ),
+    "puzzle_left": ("对。还差 {count} 格活。", "Right. {count} to go."),
+    "puzzle_now_count": (
+        "都填对了！再数一数：到做完为止，一共几格？几格在干活？几格闲着？",
+        "All filled in! Now count, up to the end: how many cells in all, how many busy, how many idle?",
+    ),
+    "puzzle_ask_cells": ("一共几格", "Cells in all"),
+    "puzzle_ask_busy": ("在干活的", "busy"),
+    "puzzle_ask_idle": ("闲着的", "idle"),
+    "puzzle_count_on": ("对。接着数。", "Right. Go on counting."),
+    "puzzle_one_row": (
+        "{count} 是一行的格数，可是有 {rows} 行。",
+        "{count} is one row's number, but there are {rows} rows.",
+    ),
+    "puzzle_counted_busy": ("{count} 是在干活的格数。", "{count} is how many are busy."),
+    "puzzle_counted_idle": ("{count} 是闲着的格数。", "{count} is how many are idle."),
+    "puzzle_miscounted": ("不是 {count} 格，再数一遍。", "Not {count}: count once more."),
+    "puzzle_stars": ("{stars} 完成！", "{stars} Done!"),
+    "puzzle_end_uncut": (
+        "{cells} 格里只有 {busy_cells} 格在干活，{idle} 格闲着：买了 {total} 块显卡，大约用了 {busy_gpus} 块，{percent}% 的时间闲着。",
+        "Only {busy_cells} of {cells} cells are busy, {idle} are idle: {total} GPUs bought, about {busy_gpus} used, idle {percent}% of the time.",
+    ),
+    "puzzle_end_forward": (
+        "{cells} 格里 {busy} 格在干活，{idle} 格闲着：开头 {before} 格在等第 1 小份，结尾 {after} 格没活了。",
+        "{busy} of {cells} cells are busy, {idle} are idle: {before} at the start, waiting for piece 1, and {after} at the end, with no work left.",
+    ),
+    "puzzle_end": (
+        "用了 {slots} 格，已知最好的是 {best} 格。每块显卡的草稿最多留 {kept} 份。",
+        "{slots} slots; the best known is {best}. Most pieces kept on each GPU: {kept}.",
+    ),
 }

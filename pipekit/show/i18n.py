@@ -1188,6 +1188,7 @@ ERRORS_ZH: dict[str, str] = {
     "puzzle_forward_order": "{op} 太早了：小份按 1、2、3……的顺序往前算；显卡 {device} 接下来是 {earlier_op}",
     "puzzle_back_order": "{op} 太早了：GPipe 从最后一小份开始往回改；显卡 {device} 接下来是 {earlier_op}",
     "puzzle_late": "{op} 太晚了：第 {tick} 格（从 0 数起）显卡 {device} 就闲着，它要等的也做好了；别让显卡白等",
+    "puzzle_there": "{op} 已经放好了；请选别的",
     "puzzle_kind": "这一题里没有 {op}，只有：{known}",
     # -- 和 PyTorch 交换
     "torch_recompute": "PyTorch 的排法 CSV 里没有“擦掉重算”，可是这个排法里有 {op}；请用 checkpoint='never' 来排，到那边再用 torch.utils.checkpoint 包住这一段的层",

@@ -42,6 +42,10 @@ class History(Generic[State]):
             self._states[self._now + 1 :] = [state]
             self._now += 1
 
+    def note(self, state: State) -> None:
+        """Something to remember about the state that is; no step, so that undo does not forget it alone."""
+        self._states[self._now] = state
+
     def undo(self) -> bool:
         """Go back one state; False at the first."""
         went = self.can_undo
