@@ -6,7 +6,7 @@ from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
 from pipekit.learn.designboard import DesignBoard
 from pipekit.learn.experiment import Experiment, Outcome, Settings
-from pipekit.learn.games import CardsGame, LaundryGame, ScratchPaperGame
+from pipekit.learn.games import CardsGame, GridPuzzle, LaundryGame, ScratchPaperGame
 from pipekit.learn.lesson import Lesson
 from pipekit.learn.models import accuracy, convnet, mlp, train, uneven_mlp
 
@@ -17,6 +17,7 @@ __all__ = [
     "DesignBoard",
     "Digits",
     "Experiment",
+    "GridPuzzle",
     "LaundryGame",
     "Lesson",
     "Outcome",

@@ -41,7 +41,8 @@ class Game(show.Panel, Generic[State]):
     Args:
         begin: the state that it starts with, and starts again with.
         title: the key of its name. lang: `"zh"` or `"en"`; can be switched at any time.
-        knobs: what stands in the head, beside the name. lines: what stands between the head and the tables.
+        knobs: what stands in the head, beside the name. lines: what stands under it. moves: what stands beside undo, on a
+            line of their own (without such, undo is in the head).
     """
 
     lang = traitlets.Enum(show.LANGUAGES, "zh")
@@ -55,6 +56,7 @@ class Game(show.Panel, Generic[State]):
         num_tables: int = 1,
         knobs: Sequence[ipywidgets.Widget] = (),
         lines: Sequence[ipywidgets.Widget] = (),
+        moves: Sequence[ipywidgets.Widget] = (),
     ) -> None:
         self.history, self._begin, self._title_key = History(begin), begin, title
         self._said: Said = lambda lang: self.remark()
@@ -65,12 +67,14 @@ class Game(show.Panel, Generic[State]):
             options=[("中", "zh"), ("EN", "en")], style={"button_width": "52px"}, tooltips=["中文", "English"]
         )
         self.tables = tuple(Table() for _ in range(num_tables))
+        undo = (self.undo_button, self.redo_button, self.restart_button)
         self.head = line(
             line(self.title, *knobs),
-            line(self.undo_button, self.redo_button, self.restart_button, self.wide_button, self.language),
+            line(*(() if moves else undo), self.wide_button, self.language),
             spread=True,
         )
-        super().__init__((self.head, *lines, *self.tables), lang=lang)
+        acts = [line(*moves, *undo)] if moves else []
+        super().__init__((self.head, *lines, *acts, *self.tables), lang=lang)
         self.add_class("pipekit-room")
         self.add_class("pipekit-game")
         traitlets.link((self, "lang"), (self.language, "value"))

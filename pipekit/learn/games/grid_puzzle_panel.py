@@ -37,7 +37,7 @@ class GridPuzzle(Game[Puzzle]):
         self._marks: dict[str, str] = {}
         super().__init__(
             Puzzle.of(task, num_stages, num_micro_batches), "puzzle_title", lang,
-            knobs=(self.task, self.stages, self.pieces, self.hint_button),
+            knobs=(self.task, self.stages, self.pieces), moves=(self.hint_button,),
         )  # fmt: skip
         self._listen()
         self._relabel()
@@ -165,11 +165,17 @@ class GridPuzzle(Game[Puzzle]):
 
     def _listen(self) -> None:
         self.hint_button.on_click(lambda _: self.attempt(self.hint))
-        for widget in (self.task, self.stages, self.pieces):
-            widget.observe(lambda change: self._chosen(), "value")
+        self.task.observe(lambda change: self._chosen(task=change["new"]), "value")
+        self.stages.observe(lambda change: self._chosen(num_stages=change["new"]), "value")
+        self.pieces.observe(lambda change: self._chosen(num_micro_batches=change["new"]), "value")
 
-    def _chosen(self) -> None:
-        """A knob was moved by a hand: another puzzle."""
-        asked = (self.task.value, self.stages.value, self.pieces.value)
-        if asked != (self.state.task, self.state.num_stages, self.state.num_micro_batches):
-            self.begin(*asked)
+    def _chosen(self, **asked: Any) -> None:
+        """A knob was moved by a hand, not by the game itself: another puzzle."""
+        puzzle = self.state
+        now: dict[str, Any] = {
+            "task": puzzle.task,
+            "num_stages": puzzle.num_stages,
+            "num_micro_batches": puzzle.num_micro_batches,
+        }
+        if now != now | asked:
+            self.begin(**(now | asked))

@@ -68,11 +68,16 @@ def scene(puzzle: Puzzle, lang: str, marks: Mapping[str, str] | None = None) -> 
 
 
 def num_columns(puzzle: Puzzle) -> int:
-    """As many as the relay race takes, or a whole step and some spare."""
-    if puzzle.task in ("forward", "uncut"):
-        return max(SHOWN, puzzle.num_stages * puzzle.num_micro_batches)
-    usual = best("gpipe", puzzle.num_stages, puzzle.num_micro_batches)
-    return max(usual, puzzle.board.makespan) + (0 if puzzle.task in GUIDED else SPARE)
+    """As many as the lesson's two grids share, or a whole step and some spare; and room for all chips."""
+    stages, pieces = puzzle.num_stages, puzzle.num_micro_batches
+    if puzzle.task == "forward":
+        return SHOWN
+    if puzzle.task == "uncut":
+        return max(SHOWN, stages * pieces)
+    needed = max(best("gpipe", stages, pieces), puzzle.board.makespan)
+    if puzzle.task == "split":
+        needed = max(needed, 4 * pieces)  # two columns a chip, two kinds side by side
+    return needed + (0 if puzzle.task in GUIDED else SPARE)
 
 
 def cell_key(device: int, tick: int) -> str:

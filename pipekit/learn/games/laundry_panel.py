@@ -44,12 +44,12 @@ class LaundryGame(Game[Play]):
         self.question, self.guess_field = words_box(), ipywidgets.Text(layout={"width": "96px"})
         self.guess_done, self.guess_none = button(), button()
         self._running = False
-        self.clock_line = line(self.way, self.back, self.forward, self.run_button)
         self.ask_line = line(self.question, self.guess_field, self.guess_done, self.guess_none)
         self.ask_line.add_class("pipekit-ask")
         super().__init__(
             Play(Laundry(num_baskets, num_machines)), "laundry_title", lang, num_tables=2,
-            knobs=(self.baskets, self.machines, self.slow), lines=(self.ask_line, self.clock_line),
+            knobs=(self.baskets, self.machines, self.slow), lines=(self.ask_line,),
+            moves=(self.way, self.back, self.forward, self.run_button),
         )  # fmt: skip
         self.answers = answers
         self._listen()
@@ -160,6 +160,7 @@ class LaundryGame(Game[Play]):
         chosen = self.way.value
         self.way.options = [(words(f"laundry_{way}"), way) for way in WAYS]
         self.way.value = chosen
+        self.way.tooltip = words("laundry_way")
         self.way.tooltips = [words("laundry_one_by_one"), words("laundry_line")]
         self.question.value = html.escape(words("laundry_ask"))
         for widget, key in (

@@ -34,7 +34,7 @@ CLOCK, HEAD, TALLY, WIDEST, ROOM = (
     56,
     1160,
 )  # pixels: columns; a slot's most; the table's width
-FLOOR_ROW, GRID_ROW = 34, 28  # pixels
+FLOOR_ROW, GRID_HEIGHT, TALLEST = 40, 230, 44  # pixels: a row, the whole timetable, a row of it at most
 BUSY: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
 IDLE: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
 LATER: Item = {"fill": "#F8F8F8", "ink": "#4A4A4A"}
@@ -131,7 +131,7 @@ def grid(play: Play, lang: str) -> Scene:
         "name": say("laundry_grid", lang),
         "columns": [HEAD, *([width] * columns), TALLY],
         "rows": 1 + laundry.num_machines,
-        "row_height": GRID_ROW,
+        "row_height": min(TALLEST, GRID_HEIGHT // (1 + laundry.num_machines) - 2),
         "items": items,
         "said": NOTHING,
     }

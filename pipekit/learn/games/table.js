@@ -39,6 +39,7 @@ class View {
     root.addEventListener("pointermove", (event) => this.move(event));
     root.addEventListener("pointerup", (event) => this.release(event));
     root.addEventListener("pointercancel", () => this.letGo());
+    root.addEventListener("dragstart", (event) => event.preventDefault()); // a browser would drag selected words
   }
 
   get scene() {
