@@ -78,11 +78,11 @@ def test_the_line_is_gpipe_and_one_after_another_keeps_one_basket_in_flight():
     assert plan.peak_in_flight(plan.simulate(schedule(Laundry(), "one_by_one"), plan.Costs())) == [1, 1, 1]
 
 
-@pytest.mark.parametrize("laundry", ALL + SLOW, ids=str)
-def test_the_slowest_machine_sets_the_pace_of_the_line(laundry):
-    slots = laundry.slots
-    assert num_slots(laundry, "line") == sum(slots) + (laundry.num_baskets - 1) * max(slots)
-    assert num_slots(laundry, "one_by_one") == laundry.num_baskets * sum(slots)
+def test_the_slowest_machine_sets_the_pace_of_the_line():
+    for laundry in ALL + SLOW:
+        slots = laundry.slots
+        assert num_slots(laundry, "line") == sum(slots) + (laundry.num_baskets - 1) * max(slots), laundry
+        assert num_slots(laundry, "one_by_one") == laundry.num_baskets * sum(slots), laundry
 
 
 def test_a_dryer_twice_as_slow():
@@ -142,7 +142,8 @@ def page(game):
 
 def gives_away(text):
     """Whether the answer stands in a text, as a number of its own."""
-    return re.search(r"(?<![\d.])180(?![\d.])", text) is not None
+    without_ids = re.sub(r"[0-9a-f]{32}", "", text)  # a model's name is random
+    return re.search(r"(?<![\d.])180(?![\d.])", without_ids) is not None
 
 
 def family(widget):
