@@ -239,6 +239,14 @@ def test_15_with_two_of_three_cells_is_the_best_of_two_not_the_lessons_rule():
     assert (played.name, played.evaluations, played.most_cells) == ("best_of_used", 15, 2)
 
 
+def test_a_step_that_was_asked_already_fills_no_cell():
+    game, cell_of = new_game(3), {6: 0, 3: 1, 1: 2}  # one useful value at a time, each in another cell
+    for move in best_game(new_game(1)).log:
+        game = game.play(move if move.cell is None else Move(move.kind, move.step, cell_of[move.step]))
+    played = recognise(game)
+    assert (played.name, played.evaluations, played.most_cells) == ("best_of_used", 20, 1)
+
+
 def test_a_way_of_ones_own_has_no_name():
     game = forward(forward(new_game(3), 1).keep(0), 8)
     for asked in range(8, 1, -1):

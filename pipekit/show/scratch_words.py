@@ -45,8 +45,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- what is said
     "scratch_first_way": (
-        "先一步一步算到第 {last} 步。路上按空格子，就把脑子里的数记进去。B 会倒着问：先问第 {before} 步，一直问到第 1 步。",
-        "First compute on to step {last}. Press an empty cell on the way to keep what is in your head. "
+        "先一步一步算到第 {last} 步。想记住脑子里的数，就按一个空的草稿格。B 会倒着问：先问第 {before} 步，一直问到第 1 步。",
+        "First compute on to step {last}. Press an empty cell to keep what is in your head. "
         "B will ask backward, from step {before} down to step 1.",
     ),
     "scratch_first_way_no_cell": (
@@ -112,7 +112,6 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "scratch_redone_none": ("往回时没有再记", "nothing on the way back"),
     "scratch_redone": ("往回时又记了{later}", "on the way back {later}"),
-    "scratch_no_steps": ("：没有", "none"),
     "scratch_steps": ("第 {steps} 步", "step {steps}"),
     "scratch_and": ("、", ", "),
     "scratch_you_guessed": ("你猜的是 {guess} 次。", "You guessed {guess}."),

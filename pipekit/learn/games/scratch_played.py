@@ -59,7 +59,7 @@ def _name(
         return "nothing"
     if count == best:
         return "best"
-    if length > 2 and later and count == 2 * steps - segments:
+    if length > 2 and count == 2 * steps - segments:
         return "lesson"
     if segments and not later and count == steps + segments * length * (length - 1) // 2:
         return "no_third"

@@ -272,6 +272,4 @@ def played_words(played: Played, game: Scratch, lang: str) -> str:
 
 
 def _listed(steps: tuple[int, ...], lang: str) -> str:
-    if not steps:
-        return say("scratch_no_steps", lang)
     return say("scratch_steps", lang, steps=say("scratch_and", lang).join(map(str, steps)))
