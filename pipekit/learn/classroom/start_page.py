@@ -56,7 +56,8 @@ class StartPage:
     def _repr_html_(self) -> str:
         lessons = self.lessons
         body = self._table(lessons) if lessons else f"<p>{html.escape(self._say('start_no_course'))}</p>"
-        return f'<div style="color:{INK};background:{PAPER};font-size:18px;line-height:1.5">{self._bar()}{body}</div>'
+        style = f"color:{INK};background:{PAPER};font-size:18px;line-height:1.5"
+        return f'<div style="{style}">{body}{self._boxes()}</div>'
 
     def _say(self, key: str, **numbers: Any) -> str:
         return say(key, self.lang, **numbers)
@@ -67,11 +68,11 @@ class StartPage:
     def _progress(self) -> str:
         return self._say("start_solved", solved=len(self.solved), total=len(TASKS))
 
-    def _bar(self) -> str:
+    def _boxes(self) -> str:
         """The exercises as boxes: a solved one is filled and ticked."""
         solved = set(self.solved)
         boxes = "".join(_box(self._say(f"exercise_{task}_title"), task in solved) for task in TASKS)
-        return f'<p style="margin:6px 0">{html.escape(self._progress())}</p><div>{boxes}</div>'
+        return f'<p style="margin:10px 0 4px">{html.escape(self._progress())}</p><div>{boxes}</div>'
 
     def _table(self, lessons: list[Lesson]) -> str:
         rows = "".join(self._row(number, each) for number, each in enumerate(lessons, 1))

@@ -166,7 +166,6 @@ TASKS = (
         "predict_bubble", 6, grade_predict_bubble, "percent",
         "percent = [..., ..., ..., ...]",
         "percent = [100 * 3 / (m + 3) for m in (1, 4, 8, 16)]",
-        pictures.four_pieces,
     ),
     Task(
         "card_times", 15, grade_card_times, "times",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +19,19 @@ Pieces = list[tuple[torch.Tensor, torch.Tensor]]
 Gradients = list[torch.Tensor]
 LOSS = nn.functional.mse_loss
 EQUAL = 1e-9  # relative; all is in float64
-BREAKS = 1e-3  # a difference that is no rounding
 FEATURES = 4
+MIDDLE: dict[str, tuple[str, Callable[[], nn.Module]]] = {  # what stands between the two linear layers
+    "A": ("ReLU()", nn.ReLU),
+    "B": ("LayerNorm(4)", lambda: nn.LayerNorm(FEATURES)),
+    "C": ("BatchNorm1d(4)", lambda: nn.BatchNorm1d(FEATURES)),
+    "D": ("GroupNorm(2, 4)", lambda: nn.GroupNorm(2, FEATURES)),
+    "E": ("BatchNorm1d(4).eval()", lambda: nn.BatchNorm1d(FEATURES).eval()),
+    "F": (
+        "BatchNorm1d(4, track_running_stats=False)",
+        lambda: nn.BatchNorm1d(FEATURES, track_running_stats=False),
+    ),
+}
+BREAKS = 1e-3  # a difference that is no rounding
 
 
 class Watched(nn.Sequential):
@@ -116,18 +127,9 @@ def close(found: Sequence[Any], right: Gradients) -> bool:
 
 def transparency_models() -> dict[str, nn.Sequential]:
     """Models A to F, in training as they stand here; which of them learn something else when the batch is cut?"""
-    frozen = nn.BatchNorm1d(FEATURES).eval()
-    middle = {
-        "A": nn.ReLU(),
-        "B": nn.LayerNorm(FEATURES),
-        "C": nn.BatchNorm1d(FEATURES),
-        "D": nn.GroupNorm(2, FEATURES),
-        "E": frozen,
-        "F": nn.BatchNorm1d(FEATURES, track_running_stats=False),
-    }
     return {
-        letter: nn.Sequential(nn.Linear(3, FEATURES), layer, nn.Linear(FEATURES, 2)).double()
-        for letter, layer in middle.items()
+        letter: nn.Sequential(nn.Linear(3, FEATURES), make(), nn.Linear(FEATURES, 2)).double()
+        for letter, (_, make) in MIDDLE.items()
     }
 
 
@@ -175,9 +177,7 @@ TASKS = (
         "batch_norm", 9, grade_batch_norm, "letters",
         'letters = "..."',
         'letters = "CF"',
-        lambda lang: pictures.models(
-            {letter: repr(model[1]) for letter, model in transparency_models().items()}, lang
-        ),
+        lambda lang: pictures.models({letter: code for letter, (code, _) in MIDDLE.items()}, lang),
     ),
     Task(
         "scale_gradients", 9, grade_scale_gradients, "accumulate",

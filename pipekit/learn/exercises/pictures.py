@@ -23,12 +23,17 @@ def td(text: str, ground: str = PAPER, ink: str = INK) -> str:
     )
 
 
-def th(text: str) -> str:
-    """The head of a row or a column."""
+def th(text: str, align: str = "left") -> str:
+    """The head of a row; centred, of a column."""
     return (
-        f'<th style="background:{PAPER};color:{INK};font-size:18px;font-weight:normal;padding:0 10px 0 0;'
-        f'text-align:left;white-space:nowrap">{html.escape(text)}</th>'
+        f'<th style="background:{PAPER};color:{INK};font-size:18px;font-weight:normal;'
+        f'padding:0 {10 * (align == "left")}px 0 0;text-align:{align};white-space:nowrap">{html.escape(text)}</th>'
     )
+
+
+def slots(count: int, view: str = "class") -> str:
+    """The heads of so many columns."""
+    return th("") + "".join(th(str(number(slot, view)), "center") for slot in range(count))
 
 
 def table(rows: Sequence[str], name: str) -> str:
@@ -40,22 +45,22 @@ def table(rows: Sequence[str], name: str) -> str:
     )
 
 
-def grid(timeline: Timeline, lang: str, labels: str = "piece") -> str:
-    """A timeline, one row a GPU, one column a slot. labels: `"piece"` counts from 1, `"op"` is the engineer's `F0`."""
-    rows = [th("") + "".join(th(str(slot + 1)) for slot in range(len(plan.cells(timeline, column=1)[0])))]
-    for device, row in enumerate(plan.cells(timeline, column=1)):
-        view = "class" if labels == "piece" else "engineer"
+def grid(timeline: Timeline, lang: str, view: str = "class") -> str:
+    """A timeline, one row a GPU, one column a slot; a class reads the piece's number, an engineer the op."""
+    cells = plan.cells(timeline, column=1)
+    rows = [slots(len(cells[0]), view)]
+    for device, row in enumerate(cells):
         head = th(say("device", lang, number=number(device, view)))
-        rows.append(head + "".join(_op(cell, labels) for cell in row))
+        rows.append(head + "".join(_op(cell, view) for cell in row))
     return table(rows, say("exercise_grid", lang, gpus=timeline.num_devices))
 
 
-def _op(cell: str, labels: str) -> str:
+def _op(cell: str, view: str) -> str:
     if cell == ".":
         return td("", IDLE)
     fill = FILLS[Kind(cell[0])]
     colour, ink = _hex(fill), _hex(ink_on(fill))
-    return td(str(int(cell[1:]) + 1) if labels == "piece" else cell, colour, ink)
+    return td(str(number(int(cell[1:]))) if view == "class" else cell, colour, ink)
 
 
 def _hex(colour: Sequence[int]) -> str:
@@ -79,12 +84,12 @@ def slow_stage(lang: str) -> str:
 
 def order_example(lang: str) -> str:
     """GPipe with two stages and two pieces, counted as code counts."""
-    return grid(plan.simulate(gpipe(2, 2), Costs(forward=1, backward=1)), lang, labels="op")
+    return grid(plan.simulate(gpipe(2, 2), Costs(forward=1, backward=1)), lang, view="engineer")
 
 
 def empty_grid(lang: str) -> str:
     """The grid to fill in, its first cell given."""
-    rows = [th("") + "".join(th(str(slot + 1)) for slot in range(7))]
+    rows = [slots(7)]
     for device in range(4):
         cells = [
             td("1", _hex(FORWARD), _hex(ink_on(FORWARD))) if device == slot == 0 else td("")
@@ -102,13 +107,13 @@ def bars(times: Sequence[int], lang: str) -> str:
         f'<div style="height:{22 * time}px;background:{_hex(FORWARD)}"></div></td>'
         for time in times
     )
-    slots = th(say("exercise_time", lang)) + "".join(td(str(time)) for time in times)
-    return table([th("") + high, slots, layers], say("exercise_bars", lang, count=len(times)))
+    slots_each = th(say("exercise_time", lang)) + "".join(td(str(time)) for time in times)
+    return table([th("") + high, slots_each, layers], say("exercise_bars", lang, count=len(times)))
 
 
 def models(layers: Mapping[str, str], lang: str) -> str:
     """Models that differ in their middle layer."""
-    rows = [td(letter) + td(f"Linear -> {layer} -> Linear") for letter, layer in layers.items()]
+    rows = [td(letter) + td(f"Linear(3, 4) -> {layer} -> Linear(4, 2)") for letter, layer in layers.items()]
     return table(rows, say("exercise_models", lang))
 
 
