@@ -120,10 +120,6 @@ class Scratch:
             return self.compute() if move.kind == "compute" else self.restart()
         return {"keep": self.keep, "take": self.take, "wipe": self.wipe}[move.kind](move.cell)
 
-    def before(self) -> Scratch:
-        """The game before its last move."""
-        return replay(self.log[:-1], len(self.cells), self.chain)
-
     def _check_going(self) -> None:
         if self.won:
             raise Refused("scratch_over")

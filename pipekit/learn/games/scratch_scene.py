@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from pipekit import show
 from pipekit.learn.designboard.scene import colour
-from pipekit.learn.games.scratch import Move, Scratch
+from pipekit.learn.games.scratch import Move, Scratch, new_game
 from pipekit.learn.games.scratch_best import best_game
 from pipekit.learn.games.scratch_played import Played, recognise
 from pipekit.learn.games.table import Item, Line, Scene
@@ -127,17 +127,14 @@ def _computer_row(game: Scratch, lang: str) -> list[Item]:
 
 
 def computer(game: Scratch) -> Scratch:
-    """The best game as far as the player is: at the same question; on the first way, at the same step."""
-    best = best_game(game)
-    steps = game.evaluations if game.asked == game.num_steps else None
-    states = [best]
-    while states[-1].log:
-        states.append(states[-1].before())
-    for each in reversed(states):
-        there = each.asked == game.asked if steps is None else each.evaluations == min(steps, each.num_steps)
-        if there:
-            return each
-    return best
+    """The best game as far as the player is: at the same question; on the first way, after as many steps."""
+    first_way, steps = game.asked == game.num_steps, min(game.evaluations, game.num_steps - 1)
+    at = new_game(len(game.cells), game.chain)
+    for move in best_game(game).log:
+        if at.asked == game.asked and (at.evaluations == steps or not first_way):
+            break
+        at = at.play(move)
+    return at
 
 
 # -- the head, the cells, and what can be done
