@@ -5,6 +5,7 @@ from pipekit.learn.comparison import ComparisonPanel
 from pipekit.learn.controlroom import ControlRoom, SweepPanel
 from pipekit.learn.data import Digits, digits
 from pipekit.learn.designboard import DesignBoard
+from pipekit.learn.desk_panel import DeskPanel
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.games import CardsGame, GridPuzzle, LaundryGame, ScratchPaperGame
 from pipekit.learn.lesson import Lesson
@@ -15,6 +16,7 @@ __all__ = [
     "ComparisonPanel",
     "ControlRoom",
     "DesignBoard",
+    "DeskPanel",
     "Digits",
     "Experiment",
     "GridPuzzle",

@@ -102,7 +102,7 @@ def bubble_chart(
     axes.set_xlabel(say("bubble_x", lang, view))
     axes.set_ylabel(say("bubble_y", lang, view))
     axes.legend(frameon=False, loc="upper right")
-    return _png(figure, lang)
+    return as_png(figure, lang)
 
 
 def memory_chart(
@@ -146,7 +146,7 @@ def memory_chart(
     axes.set_ylim(0, max(tops) * 1.75 or 1)  # room for the legend
     if bars:
         axes.legend(frameon=False, loc="upper left")
-    return _png(figure, lang)
+    return as_png(figure, lang)
 
 
 def sweep_charts(series: Sequence[Series], time_words: str, source: str, lang: str = "en") -> bytes:
@@ -180,7 +180,7 @@ def sweep_charts(series: Sequence[Series], time_words: str, source: str, lang: s
         frameon=False, borderpad=0, labelspacing=0.3, handlelength=2.2,
     )  # fmt: skip
     figure.text(0.04, EDGE / 2 / height, source, va="bottom")
-    return _png(figure, lang)
+    return as_png(figure, lang)
 
 
 def _draw_series(axes: Axes, series: Series, part: int, scale: float, above: int) -> None:
@@ -271,7 +271,8 @@ def _figure(title: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _png(figure: Figure, lang: str) -> bytes:
+def as_png(figure: Figure, lang: str) -> bytes:
+    """A figure with every word in a font that has its letters, and readable on a projector."""
     families = [font_for(lang).name, LATIN]
     for text in figure.findobj(Text):
         text.set_fontfamily(families)

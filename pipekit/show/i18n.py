@@ -16,6 +16,7 @@ from pipekit.show import (
     card_words,
     classroom_words,
     comparison_words,
+    desk_words,
     exercise_code_words,
     exercise_words,
     game_words,
@@ -1148,6 +1149,7 @@ WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
 WORDS |= giant_words.WORDS | handout_words.WORDS
 WORDS |= phone_words.WORDS
+WORDS |= desk_words.WORDS
 
 ERRORS_ZH: dict[str, str] = {
     # -- schedules

@@ -1,0 +1,152 @@
+"""The desk: make a tower higher until it doesn't fit on one GPU's desk, then cut it over several."""
+
+from __future__ import annotations
+
+import ipywidgets
+import traitlets
+from torch import nn
+
+from pipekit import plan, run, show
+from pipekit.learn.controlroom.knobs import Stepper, button, html, line
+from pipekit.learn.controlroom.style import STYLE
+from pipekit.learn.desk import MB, Desk, count_desks, layers_of, predict_desks
+from pipekit.learn.experiment import Experiment, seeded
+from pipekit.learn.models import mlp
+from pipekit.show import say
+
+LIMIT = 2 * MB  # bytes of the lesson's desk
+PIECES = 4
+MOST_LAYERS, MOST_DEVICES, STEP = 80, 8, 4
+Key = tuple[int, int]  # layers and devices
+
+
+class DeskPanel(show.Panel):
+    """How high a tower fits on a desk, and on how many desks a higher one does.
+
+    Args:
+        lang: `"zh"` or `"en"`. num_layers: of the tower. num_devices: K, one stage each.
+        limit: bytes of one desk.
+
+    Bars are predicted, from the model's shape; after `panel.count()`, which really trains one step, they are counted.
+    """
+
+    lang = traitlets.Enum(show.LANGUAGES, "zh")
+    num_layers = traitlets.Int(8, min=STEP, max=MOST_LAYERS)
+    num_devices = traitlets.Int(1, min=1, max=MOST_DEVICES)
+
+    def __init__(
+        self, lang: str = "zh", num_layers: int = 8, num_devices: int = 1, limit: float = LIMIT
+    ) -> None:
+        self.experiment, self.limit = Experiment(), limit
+        self._predicted: dict[Key, list[Desk]] = {}
+        self._counted: dict[Key, list[Desk]] = {}
+        self.title, self.cut, self.said = html(), html(), html()
+        self.layers = ipywidgets.IntSlider(
+            min=STEP, max=MOST_LAYERS, step=STEP, value=num_layers, layout={"width": "420px"}, style={"description_width": "initial"}
+        )  # fmt: skip
+        self.devices = Stepper(1, MOST_DEVICES)
+        self.train = button()
+        self.chart = ipywidgets.Image(format="png")
+        rows = (
+            html(),
+            self.title,
+            line(self.layers, self.devices, self.train),
+            self.said,
+            self.chart,
+            self.cut,
+        )
+        rows[0].value = STYLE
+        super().__init__(rows, lang=lang, num_layers=num_layers, num_devices=num_devices)
+        self.add_class("pipekit-room")
+        traitlets.link((self, "num_layers"), (self.layers, "value"))
+        traitlets.link((self, "num_devices"), (self.devices, "value"))
+        self.train.on_click(lambda _: self.count())
+        self.observe(lambda change: self.refresh(), ["lang", "num_layers", "num_devices"])
+        self.refresh()
+
+    @property
+    def stages(self) -> list[nn.Sequential]:
+        """The tower, cut."""
+        return run.partition(seeded(lambda: mlp(self.num_layers)), self.num_devices)
+
+    @property
+    def desks(self) -> list[Desk]:
+        """What lies on each desk: counted where this tower was trained, else predicted."""
+        return self._counted.get(self._key) or self.predicted
+
+    @property
+    def predicted(self) -> list[Desk]:
+        """What each desk will hold, by the model's shape."""
+        if self._key not in self._predicted:
+            lab = self.experiment
+            self._predicted[self._key] = predict_desks(
+                self.stages, plan.gpipe(self.num_devices, PIECES), lab.batch, lab.target, lab.loss
+            )
+        return self._predicted[self._key]
+
+    @property
+    def fits(self) -> bool:
+        """Whether every desk is large enough."""
+        return max(desk.total for desk in self.desks) <= self.limit
+
+    @property
+    def layers_on(self) -> list[tuple[int, int]]:
+        """First and last layer on each GPU, counted from 1."""
+        return layers_of(self.stages)
+
+    def count(self) -> list[Desk]:
+        """Really train one step and count what lay on each desk; a tower that doesn't fit isn't trained."""
+        if self.num_devices <= self.num_layers and self.fits:
+            lab = self.experiment
+            self._counted[self._key] = count_desks(
+                self.stages, plan.gpipe(self.num_devices, PIECES), lab.batch, lab.target, lab.loss
+            )
+            self.refresh()
+        elif self.num_devices <= self.num_layers:
+            self.said.value = say("desk_refused", self.lang, words=self._verdict())
+        return self.desks
+
+    def refresh(self) -> None:
+        """Draw and say it again."""
+        with self.lock:
+            self.title.value = f"<b>{say('desk_title', self.lang)}</b>"
+            self.layers.description = say("desk_layers", self.lang)
+            self.devices.name(say("desk_devices", self.lang))
+            self.train.description = self.train.tooltip = say("desk_count", self.lang)
+            if self.num_devices > self.num_layers:
+                self.said.value = self._too_few()
+                return
+            picture = self._picture()
+            self.chart.value = picture.png
+            self.said.value, self.cut.value = self._verdict(), self._layers_in_words()
+
+    def picture_png(self) -> bytes:
+        """The bars."""
+        return self.chart.value
+
+    def picture_text(self) -> str:
+        """The bars in words."""
+        if self.num_devices > self.num_layers:
+            return f"{self._too_few()}\n{say('still_line', self.lang)}"
+        return "\n".join([self._picture().words, self._layers_in_words(), say("still_line", self.lang)])
+
+    @property
+    def _key(self) -> Key:
+        return self.num_layers, self.num_devices
+
+    def _picture(self) -> show.Still:
+        source = "desk_counted" if self._key in self._counted else "desk_predicted"
+        return show.desk_chart(self.desks, self.limit, source, self.lang)
+
+    def _verdict(self) -> str:
+        return show.desk_verdict(self.desks, self.limit, self.lang)
+
+    def _too_few(self) -> str:
+        return say("desk_too_few", self.lang, layers=self.num_layers, devices=self.num_devices)
+
+    def _layers_in_words(self) -> str:
+        words = [
+            say("desk_cut" if last > first else "desk_cut_one", self.lang, number=show.number(index), first=first, last=last)
+            for index, (first, last) in enumerate(self.layers_on)
+        ]  # fmt: skip
+        return " · ".join(words)

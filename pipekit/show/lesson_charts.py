@@ -1,0 +1,139 @@
+"""Charts of the home notebooks: bars of what lies on each desk, and the time of one step over M."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from pipekit.plan import PieceCost, Timeline
+from pipekit.show.charts import BLUE, DPI, VERMILLION, WIDE, as_png
+from pipekit.show.fonts import drawn_language
+from pipekit.show.i18n import devices_line, number, say
+
+DESK_HEIGHT, STEP_HEIGHT = 300, 340  # pixels
+PARTS = ("parameters", "gradients", "notes", "activations")
+# Fill, and hatches that tell them apart without colour.
+LOOKS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."), ("#CC79A7", "xx"))
+UNITS = {1e6: ("MB", "desk_unit"), 1e9: ("GB", "desk_giant_unit")}
+
+
+@dataclass(frozen=True)
+class Still:
+    """A picture with its words: for a notebook, for a reader who can't see it, and for a page without a kernel."""
+
+    png: bytes
+    words: str
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        data = {"image/png": base64.b64encode(self.png).decode("ascii"), "text/plain": self.words}
+        return data, {"image/png": {"alt": self.words}}
+
+
+def desk_chart(
+    desks: Sequence[Sequence[float]], limit: float, source: str, lang: str = "en", unit: float = 1e6
+) -> Still:
+    """A bar a device: parameters, gradients, the optimizer's notes, activations, under the line where the desk ends.
+
+    Args:
+        desks: four numbers of bytes a device. limit: bytes of one desk.
+        source: a key of the words: "desk_predicted" or "desk_counted".
+        unit: bytes of the axis's unit, 1e6 or 1e9.
+    """
+    drawn = drawn_language(lang)
+    short, name = UNITS[unit]
+    figure = Figure(figsize=(WIDE / DPI, DESK_HEIGHT / DPI), dpi=DPI)
+    axes = figure.add_axes((0.06, 0.12, 0.6, 0.76))
+    axes.set_title(say("desk_chart", drawn, source=say(source, drawn)))
+    bottoms = [0.0] * len(desks)
+    for part, (colour, hatch) in zip(range(len(PARTS)), LOOKS, strict=True):
+        heights = [desk[part] / unit for desk in desks]
+        axes.bar(
+            range(len(desks)), heights, 0.6, bottom=bottoms, color=colour, hatch=hatch, edgecolor="white", linewidth=1,
+            label=say(f"desk_{PARTS[part]}", drawn),
+        )  # fmt: skip
+        bottoms = [below + height for below, height in zip(bottoms, heights, strict=True)]
+    for index, total in enumerate(bottoms):
+        axes.annotate(f"{total:.2f}", (index, total), textcoords="offset points", xytext=(0, 4), ha="center")
+    size = limit / unit
+    axes.axhline(size, color="#000000", linewidth=3, label=say("desk_limit", drawn, size=size, unit=short))
+    axes.set_xticks(
+        range(len(desks)), [say("device", drawn, number=number(index)) for index in range(len(desks))]
+    )
+    axes.set_xlim(-0.6, len(desks) - 0.4)
+    axes.set_ylim(0, 1.2 * max(size, *bottoms))
+    axes.set_ylabel(say(name, drawn))
+    _plain(axes)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.67, 0.5), frameon=False)
+    return Still(as_png(figure, drawn), desk_words(desks, limit, source, lang, unit))
+
+
+def desk_words(
+    desks: Sequence[Sequence[float]], limit: float, source: str, lang: str, unit: float = 1e6
+) -> str:
+    """The same in words: each bar, and whether all fit."""
+    short, _ = UNITS[unit]
+    lines = [say("desk_chart", lang, source=say(source, lang))]
+    for index, desk in enumerate(desks):
+        named: dict[str, Any] = {part: value / unit for part, value in zip(PARTS, desk, strict=True)}
+        lines.append(say("desk_bar", lang, number=number(index), total=sum(desk) / unit, unit=short, **named))
+    return "\n".join([*lines, desk_verdict(desks, limit, lang, unit)])
+
+
+def desk_verdict(desks: Sequence[Sequence[float]], limit: float, lang: str, unit: float = 1e6) -> str:
+    """Whether all desks are large enough, said of the fullest."""
+    totals = [sum(desk) for desk in desks]
+    fullest = max(range(len(totals)), key=totals.__getitem__)
+    key = "desk_full" if totals[fullest] > limit else "desk_fits"
+    return say(
+        key, lang, number=number(fullest), most=totals[fullest] / unit, size=limit / unit, unit=UNITS[unit][0]
+    )
+
+
+def step_chart(timelines: Mapping[int, Timeline], cost: PieceCost, lang: str = "en") -> Still:
+    """The time of one step over M: what was run, and the curve that a piece's fitted cost predicts.
+
+    Args:
+        timelines: M -> of one step, all on the same devices; hollow marks where it's no measurement.
+    """
+    some = next(iter(timelines.values()))
+    seconds = {count: timeline.makespan for count, timeline in timelines.items()}
+    num_devices, measured = some.num_devices, some.source == "measured"
+    drawn = drawn_language(lang)
+    figure = Figure(figsize=(WIDE / DPI, STEP_HEIGHT / DPI), dpi=DPI)
+    axes = figure.add_axes((0.07, 0.28, 0.91, 0.62))
+    axes.set_title(say("fine_title", drawn))
+    counts, best = sorted(seconds), cost.best(num_devices)
+    curve = [counts[0] * (counts[-1] / counts[0]) ** (step / 100) for step in range(101)]
+    fitted = say("fine_fitted", drawn, alpha=1e3 * cost.alpha, beta=1e3 * cost.beta)
+    axes.plot(curve, [1e3 * cost.step(num_devices, m) for m in curve], color=BLUE, linewidth=2, label=fitted)
+    axes.plot(
+        counts, [1e3 * seconds[m] for m in counts], "o", color=VERMILLION, markersize=10, markeredgewidth=2,
+        markerfacecolor=VERMILLION if measured else "white", label=say("fine_measured" if measured else "fine_shared", drawn),
+    )  # fmt: skip
+    if counts[0] <= best <= counts[-1]:
+        axes.axvline(best, color="#000000", linestyle="--", label=say("fine_best", drawn, best=best))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(counts, [str(count) for count in counts])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(0, 1.1e3 * max(seconds.values()))
+    axes.set_xlabel(say("fine_x", drawn))
+    axes.set_ylabel(say("fine_y", drawn))
+    _plain(axes)
+    axes.legend(loc="upper center", facecolor="white", edgecolor="none", framealpha=1.0)
+    figure.text(0.04, 0.02, devices_line(some, drawn), va="bottom")
+    found = min(counts, key=seconds.__getitem__)
+    said = say("fine_said", lang, found=found, time=1e3 * seconds[found], best=best)
+    return Still(as_png(figure, drawn), f"{said}\n{devices_line(some, lang)}")
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#DDDDDD", linewidth=1)
+    axes.set_axisbelow(True)
