@@ -96,8 +96,8 @@ def test_a_panel_left_a_picture_and_the_line_that_says_how_to_bring_it_alive(nam
 
 
 @pytest.mark.parametrize("lang", build.LANGUAGES)
-def test_the_first_steps_left_a_picture_of_a_run_that_was_measured(lang):
-    cells = code_cells(committed("first-steps", lang))
+def test_relay_or_line_left_a_picture_of_a_run_that_was_measured(lang):
+    cells = code_cells(committed("02-relay-or-line", lang))
     (drawn,) = [cell for cell in cells if cell.source == "room.picture()"]
     assert drawn.outputs[0]["data"]["image/png"]
     (ran,) = [cell for cell in cells if cell.source.startswith("outcome = room.run()")]
@@ -159,4 +159,6 @@ def test_a_checked_cell_without_output_is_found(copy):
             if "nbval-check-output" in cell.metadata.get("tags", []):
                 cell.outputs = []
 
-    assert copy(spoil, "first-steps") == ["en/first-steps.ipynb: a cell whose output is checked has none"]
+    assert copy(spoil, "02-relay-or-line") == [
+        "en/02-relay-or-line.ipynb: a cell whose output is checked has none"
+    ]

@@ -46,8 +46,8 @@ def line(look=0, measured=(), doubtful=(), name="K=4 GPipe"):
 def words_of(monkeypatch, series, lang="en"):
     """Every text of a sweep's charts."""
     figures = []
-    save = charts._png
-    monkeypatch.setattr(charts, "_png", lambda figure, lang: (figures.append(figure), save(figure, lang))[1])
+    save = charts.as_png
+    monkeypatch.setattr(charts, "as_png", lambda figure, lang: (figures.append(figure), save(figure, lang))[1])
     show.sweep_charts(series, "sweep_slots", "where it comes from", lang)
     monkeypatch.undo()
     return [text for text in figures[0].findobj(Text) if text.get_text()]

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from pipekit import plan, run
+from pipekit.learn.giants import num_parameters
 
 MB, GB = 10**6, 10**9
 NOTES = 2  # numbers that Adam keeps for each parameter: the mean of its gradients, and of their squares
@@ -78,17 +79,12 @@ def layers_of(stages: Sequence[nn.Sequential]) -> list[tuple[int, int]]:
     return [(end - len(stage) + 1, end) for stage, end in zip(stages, ends, strict=True)]
 
 
-def num_parameters(model: nn.Module) -> int:
-    """How many knobs a model has.
+def alexnet() -> nn.Sequential:
+    """AlexNet's layers with parameters, in two groups as on its two GPUs (Krizhevsky and others, 2012); without numbers.
 
     >>> num_parameters(alexnet())
     60965224
     """
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def alexnet() -> nn.Sequential:
-    """AlexNet's layers with parameters, in two groups as on its two GPUs (Krizhevsky and others, 2012); without numbers."""
     with torch.device("meta"):
         return nn.Sequential(
             nn.Conv2d(3, 96, 11, stride=4),

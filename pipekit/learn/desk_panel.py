@@ -7,6 +7,7 @@ import traitlets
 from torch import nn
 
 from pipekit import plan, run, show
+from pipekit.errors import PartitionError
 from pipekit.learn.controlroom.knobs import Stepper, button, html, line
 from pipekit.learn.controlroom.style import STYLE
 from pipekit.learn.desk import MB, Desk, count_desks, layers_of, predict_desks
@@ -42,7 +43,7 @@ class DeskPanel(show.Panel):
         self._counted: dict[Key, list[Desk]] = {}
         self.title, self.cut, self.said = html(), html(), html()
         self.layers = ipywidgets.IntSlider(
-            min=STEP, max=MOST_LAYERS, step=STEP, value=num_layers, layout={"width": "420px"}, style={"description_width": "initial"}
+            min=STEP, max=MOST_LAYERS, step=STEP, value=num_layers, continuous_update=False, layout={"width": "420px"}, style={"description_width": "initial"}
         )  # fmt: skip
         self.devices = Stepper(1, MOST_DEVICES)
         self.train = button()
@@ -95,14 +96,18 @@ class DeskPanel(show.Panel):
         return layers_of(self.stages)
 
     def count(self) -> list[Desk]:
-        """Really train one step and count what lay on each desk; a tower that doesn't fit isn't trained."""
-        if self.num_devices <= self.num_layers and self.fits:
+        """Really train one step and count what lay on each desk; a tower that doesn't fit isn't trained.
+
+        Raises:
+            PartitionError: more GPUs than layers.
+        """
+        if self.fits:
             lab = self.experiment
             self._counted[self._key] = count_desks(
                 self.stages, plan.gpipe(self.num_devices, PIECES), lab.batch, lab.target, lab.loss
             )
             self.refresh()
-        elif self.num_devices <= self.num_layers:
+        else:
             self.said.value = say("desk_refused", self.lang, words=self._verdict())
         return self.desks
 
@@ -110,15 +115,19 @@ class DeskPanel(show.Panel):
         """Draw and say it again."""
         with self.lock:
             self.title.value = f"<b>{say('desk_title', self.lang)}</b>"
-            self.layers.description = say("desk_layers", self.lang)
+            self.layers.description = self.layers.tooltip = say("desk_layers", self.lang)
             self.devices.name(say("desk_devices", self.lang))
             self.train.description = self.train.tooltip = say("desk_count", self.lang)
-            if self.num_devices > self.num_layers:
-                self.said.value = self._too_few()
-                return
-            picture = self._picture()
-            self.chart.value = picture.png
-            self.said.value, self.cut.value = self._verdict(), self._layers_in_words()
+            refused = self._refused()
+            self.said.value = refused or self._verdict()
+            self.train.disabled = bool(refused)
+            if not refused:
+                self.chart.value, self.cut.value = self.picture().png, self._layers_in_words()
+
+    def picture(self) -> show.Still:
+        """The bars as a still picture."""
+        source = "desk_counted" if self._key in self._counted else "desk_predicted"
+        return show.desk_chart(self.desks, self.limit, source, self.lang)
 
     def picture_png(self) -> bytes:
         """The bars."""
@@ -126,23 +135,23 @@ class DeskPanel(show.Panel):
 
     def picture_text(self) -> str:
         """The bars in words."""
-        if self.num_devices > self.num_layers:
-            return f"{self._too_few()}\n{say('still_line', self.lang)}"
-        return "\n".join([self._picture().words, self._layers_in_words(), say("still_line", self.lang)])
+        words = self._refused() or f"{self.picture().words}\n{self._layers_in_words()}"
+        return f"{words}\n{say('still_line', self.lang)}"
 
     @property
     def _key(self) -> Key:
         return self.num_layers, self.num_devices
 
-    def _picture(self) -> show.Still:
-        source = "desk_counted" if self._key in self._counted else "desk_predicted"
-        return show.desk_chart(self.desks, self.limit, source, self.lang)
-
     def _verdict(self) -> str:
         return show.desk_verdict(self.desks, self.limit, self.lang)
 
-    def _too_few(self) -> str:
-        return say("desk_too_few", self.lang, layers=self.num_layers, devices=self.num_devices)
+    def _refused(self) -> str:
+        """Why the tower can't be cut so; "" where it can."""
+        try:
+            _ = self.stages
+        except PartitionError as error:
+            return show.sentence(error, self.lang)
+        return ""
 
     def _layers_in_words(self) -> str:
         words = [

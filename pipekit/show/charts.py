@@ -271,12 +271,12 @@ def _figure(title: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def as_png(figure: Figure, lang: str) -> bytes:
-    """A figure with every word in a font that has its letters, and readable on a projector."""
+def as_png(figure: Figure, lang: str, points: float = POINTS) -> bytes:
+    """A figure with every word of this size, in a font that has its letters."""
     families = [font_for(lang).name, LATIN]
     for text in figure.findobj(Text):
         text.set_fontfamily(families)
-        text.set_fontsize(POINTS)
+        text.set_fontsize(points)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})
     return buffer.getvalue()

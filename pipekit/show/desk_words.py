@@ -36,22 +36,18 @@ WORDS: dict[str, tuple[str, str]] = {
         "{words}（所以没有训练。）",
         "{words} (So nothing was trained.)",
     ),
-    "desk_too_few": (
-        "{layers} 层切不成 {devices} 段：显卡不能比层多。",
-        "{layers} layers can't be cut into {devices} stages: no more GPUs than layers.",
-    ),
     # -- the time of a step
     "fine_title": ("切成几小份最快？", "How many pieces are fastest?"),
     "fine_x": ("切成几小份（M）", "pieces (M)"),
-    "fine_y": ("训练一次用几毫秒", "milliseconds of one step"),
+    "fine_y": ("训练一次用几毫秒", "milliseconds a step"),
     "fine_measured": ("测到的", "measured"),
     "fine_shared": (
-        "真的跑了，但几个程序在抢处理器：不算测量",
-        "really ran, but on shared cores: no measurement",
+        "真的跑了，但处理器核不够分：不算测量",
+        "ran on shared cores: no measurement",
     ),
     "fine_fitted": (
-        "算出来的：(M+K-1)(α+β/M)，α={alpha:.3g} 毫秒，β={beta:.3g} 毫秒",
-        "predicted: (M+K-1)(α+β/M), α={alpha:.3g} ms, β={beta:.3g} ms",
+        "算出来的：(M+K-1)(α+β/M)\nα={alpha:.3g} 毫秒，β={beta:.3g} 毫秒",
+        "predicted: (M+K-1)(α+β/M)\nα={alpha:.3g} ms, β={beta:.3g} ms",
     ),
     "fine_best": ("算出来 M={best:.1f} 最好", "predicted best: M={best:.1f}"),
     "fine_said": (

@@ -16,7 +16,8 @@ from pipekit.show.charts import BLUE, DPI, VERMILLION, WIDE, as_png
 from pipekit.show.fonts import drawn_language
 from pipekit.show.i18n import devices_line, number, say
 
-DESK_HEIGHT, STEP_HEIGHT = 300, 340  # pixels
+DESK_HEIGHT, STEP_HEIGHT = 330, 370  # pixels
+POINTS = 13  # 18 pixels at this DPI
 PARTS = ("parameters", "gradients", "notes", "activations")
 # Fill, and hatches that tell them apart without colour.
 LOOKS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."), ("#CC79A7", "xx"))
@@ -48,7 +49,7 @@ def desk_chart(
     drawn = drawn_language(lang)
     short, name = UNITS[unit]
     figure = Figure(figsize=(WIDE / DPI, DESK_HEIGHT / DPI), dpi=DPI)
-    axes = figure.add_axes((0.06, 0.12, 0.6, 0.76))
+    axes = figure.add_axes((0.065, 0.12, 0.58, 0.76))
     axes.set_title(say("desk_chart", drawn, source=say(source, drawn)))
     bottoms = [0.0] * len(desks)
     for part, (colour, hatch) in zip(range(len(PARTS)), LOOKS, strict=True):
@@ -70,8 +71,8 @@ def desk_chart(
     axes.set_ylabel(say(name, drawn))
     _plain(axes)
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.67, 0.5), frameon=False)
-    return Still(as_png(figure, drawn), desk_words(desks, limit, source, lang, unit))
+    figure.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.655, 0.5), frameon=False)
+    return Still(as_png(figure, drawn, POINTS), desk_words(desks, limit, source, lang, unit))
 
 
 def desk_words(
@@ -107,7 +108,7 @@ def step_chart(timelines: Mapping[int, Timeline], cost: PieceCost, lang: str = "
     num_devices, measured = some.num_devices, some.source == "measured"
     drawn = drawn_language(lang)
     figure = Figure(figsize=(WIDE / DPI, STEP_HEIGHT / DPI), dpi=DPI)
-    axes = figure.add_axes((0.07, 0.28, 0.91, 0.62))
+    axes = figure.add_axes((0.075, 0.32, 0.5, 0.58))
     axes.set_title(say("fine_title", drawn))
     counts, best = sorted(seconds), cost.best(num_devices)
     curve = [counts[0] * (counts[-1] / counts[0]) ** (step / 100) for step in range(101)]
@@ -126,11 +127,12 @@ def step_chart(timelines: Mapping[int, Timeline], cost: PieceCost, lang: str = "
     axes.set_xlabel(say("fine_x", drawn))
     axes.set_ylabel(say("fine_y", drawn))
     _plain(axes)
-    axes.legend(loc="upper center", facecolor="white", edgecolor="none", framealpha=1.0)
-    figure.text(0.04, 0.02, devices_line(some, drawn), va="bottom")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.585, 0.6), frameon=False)
+    figure.text(0.04, 0.02, devices_line(some, drawn), va="bottom", wrap=True)
     found = min(counts, key=seconds.__getitem__)
     said = say("fine_said", lang, found=found, time=1e3 * seconds[found], best=best)
-    return Still(as_png(figure, drawn), f"{said}\n{devices_line(some, lang)}")
+    return Still(as_png(figure, drawn, POINTS), f"{said}\n{devices_line(some, lang)}")
 
 
 def _plain(axes: Axes) -> None:
