@@ -163,6 +163,15 @@ def test_a_training_that_stopped_goes_on_as_if_it_had_not(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["net.pt"]
 
 
+def test_each_epoch_and_each_seed_has_an_order_of_its_own():
+    def order(epoch, seed=0):
+        recipe = dataclasses.replace(QUICK, seed=seed)
+        return torch.cat([labels for _, labels in pictures.mini_batches(digits(), recipe, epoch)]).tolist()
+
+    assert order(0) == order(0)
+    assert order(0) != order(1) and order(0) != order(0, seed=1)
+
+
 def test_cut_in_four_it_learns_what_the_whole_one_learns():
     data, recipe = few(32), dataclasses.replace(QUICK, epochs=1)
     cut = giants.train_pictures(giants.picture_net(recipe), data=data)
@@ -213,8 +222,9 @@ def test_a_file_that_holds_no_net_is_refused_in_a_sentence(content, tmp_path):
 
 
 @pytest.fixture
-def quick(monkeypatch, tmp_path):
+def quick(monkeypatch, tmp_path, exam):
     monkeypatch.setattr(pictures, "digits", lambda: few(64))
+    monkeypatch.setattr(terminal, "examine", lambda picture: exam)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
