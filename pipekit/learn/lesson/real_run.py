@@ -196,9 +196,12 @@ class RealRun(show.Panel):
             rows, self.picture.value = self._rows(), self._picture()
             self.figures.value = table(rows) if rows else ""
             show_if(self.picture, bool(self.picture.value))
-            latest = max(self.outcomes.values(), key=lambda each: each.late, default=None)
-            said = sentences.evidence(self.asked[-1], latest, self.experiment.slot, self.lang)
-            self.evidence.value = pictures.said([said])
+            self.evidence.value = pictures.said([self._evidence()])
+
+    def _evidence(self) -> sentences.Said:
+        """On what it ran; of several runs the one that the computer disturbed most."""
+        latest = max(self.outcomes.values(), key=lambda each: each.late, default=None)
+        return sentences.evidence(self.asked[-1], latest, self.experiment.slot, self.lang)
 
     def _draw_progress(self) -> None:
         live = self._live
@@ -213,7 +216,8 @@ class RealRun(show.Panel):
 
     def _lines(self) -> list[str]:
         """What it asks, or what came out, line by line."""
-        return ["  ".join(row) for row in self._rows()] or [say(f"{self.prefix}_guess", self.lang)]
+        rows = ["  ".join(row) for row in self._rows()]
+        return [*rows, self._evidence().text] if rows else [say(f"{self.prefix}_question", self.lang)]
 
     def picture_png(self) -> bytes:
         """What it asks or what came out, as a picture."""
