@@ -352,6 +352,25 @@ def test_a_grid_is_filled_by_hand_with_a_reason_for_each_cell():
     assert "9 格在干活，6 格闲着（40%）" in game.tables[0].scene["said"]["text"]
 
 
+def test_starting_again_is_only_for_the_part_that_is_open():
+    game = CardsGame("zh", handover=1)
+    game.decline()
+    game.note(0, "done", 3, "31")
+    game.go("grid")
+    game.pieces.value = 4
+    game.put(1, 0, IDLE)
+    game.restart()
+    assert game.state.tab == "grid" and game.state.grid == CardsGrid(3, 4)
+    assert game.state.guesses is not None and game.state.times[0]
+    game.go("ways")
+    game.handover.value = 3
+    game.restart()
+    assert game.state.guesses is None and game.state.handover == 1 and game.state.times[0]
+    game.go("groups")
+    game.restart()
+    assert not any(game.state.times) and game.state.grid == CardsGrid(3, 4)
+
+
 def test_the_grid_has_a_size_of_its_own():
     game = CardsGame("zh", tab="grid")
     game.people.value, game.pieces.value = 4, 4

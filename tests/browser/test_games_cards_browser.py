@@ -223,8 +223,7 @@ def play_cards(hand, screenshot, size):
         assert_fits(hand)
         if press != hand.tap:
             hand.button("game_restart").click()
-            hand.button("cards_tab_grid").click()
-            hand.reads("cell:1:0", "")
+            hand.panel.locator(".pk-ok").first.wait_for(state="detached", timeout=SOON)
     hand.button("cards_tab_groups").click()
     hand.item("time:2:0").tap()
     for text in ("49", "97.5", "17", "75.5", "5", "59"):  # by keyboard, field after field

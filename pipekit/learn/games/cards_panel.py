@@ -43,8 +43,8 @@ class CardsGame(Game[Cards]):
         self.tab = ipywidgets.ToggleButtons(options=TABS, style={"button_width": "auto"})
         self.people, self.pieces = Stepper(*PEOPLE), Stepper(2, NUM_CARDS - 1)
         self.seconds_label, self.handover_label, self.question = (words_box() for _ in range(3))
-        self.speeds = tuple(_number(0.5, SLOWEST) for _ in range(PEOPLE[1]))
-        self.handover = _number(0, LONGEST_HANDOVER)
+        self.speeds = tuple(_number(0.5, SLOWEST, 86) for _ in range(PEOPLE[1]))
+        self.handover = _number(0, LONGEST_HANDOVER, 62)
         self.best_button, self.fill_button = button(), button()
         self.guess_fields = tuple(ipywidgets.Text(layout={"width": "110px"}) for _ in WAYS)
         self.guess_done, self.guess_none = button(), button()
@@ -90,6 +90,10 @@ class CardsGame(Game[Cards]):
         if handover is not None:
             cards = replace(cards, handover=float(handover))
         self.do(cards if pieces is None else replace(cards, pieces=pieces))
+
+    def restart(self) -> None:
+        """Begin the part that is open again."""
+        self.do(self.state.begun_again(self._begin))
 
     def show_best(self) -> None:
         """Way 2 with the best number of pieces, and what the others take."""
@@ -231,7 +235,7 @@ class CardsGame(Game[Cards]):
             self.do(cards)
 
 
-def _number(least: float, most: float) -> ipywidgets.BoundedFloatText:
+def _number(least: float, most: float, width: int) -> ipywidgets.BoundedFloatText:
     return ipywidgets.BoundedFloatText(
-        min=least, max=most, step=STEP, layout={"width": "86px"}, style={"description_width": "18px"}
+        min=least, max=most, step=STEP, layout={"width": f"{width}px"}, style={"description_width": "18px"}
     )

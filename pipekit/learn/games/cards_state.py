@@ -69,6 +69,16 @@ class Cards:
 
     # -- changes
 
+    def begun_again(self, begin: Cards) -> Cards:
+        """The part that is open as it was at first; the others stay: nobody wants to lose the groups' times with a grid."""
+        if self.tab == "grid":
+            return replace(self, grid=CardsGrid(*self.size), cell=None)
+        if self.tab == "groups":
+            return replace(self, times=begin.times, group=begin.group)
+        return replace(
+            begin, tab=self.tab, grid=self.grid, cell=self.cell, times=self.times, group=self.group
+        )
+
     def with_people(self, count: int) -> Cards:
         """More people, or fewer; new ones need as long as the one before them."""
         return replace(self, seconds=(*self.seconds, *(self.seconds[-1:] * count))[:count])
