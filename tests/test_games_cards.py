@@ -258,6 +258,18 @@ def test_nothing_is_given_away_before_the_guess(lang):
     assert {"zh": "你们猜 12", "en": "guess: 12"}[lang] in told(game)
 
 
+def test_a_guess_is_for_the_settings_that_it_was_made_for():
+    game = CardsGame("en")
+    game.guess("36", "20", "14")
+    game.speeds[2].value = 4
+    assert "guess:" not in told(game) and "all done at 72 s" in told(game)
+    game.undo()
+    assert "all done at 36 s (guess: 36)" in told(game)
+    fresh = CardsGame("en")
+    fresh.handover.value = 1
+    assert fresh.state.guesses is None
+
+
 def test_a_guess_that_is_no_time_is_refused_and_reveals_nothing():
     game = CardsGame("en")
     for field, text in zip(game.guess_fields, ("soon", "", ""), strict=True):

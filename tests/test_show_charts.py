@@ -47,7 +47,9 @@ def words_of(monkeypatch, series, lang="en"):
     """Every text of a sweep's charts."""
     figures = []
     save = charts.as_png
-    monkeypatch.setattr(charts, "as_png", lambda figure, lang: (figures.append(figure), save(figure, lang))[1])
+    monkeypatch.setattr(
+        charts, "as_png", lambda figure, lang: (figures.append(figure), save(figure, lang))[1]
+    )
     show.sweep_charts(series, "sweep_slots", "where it comes from", lang)
     monkeypatch.undo()
     return [text for text in figures[0].findobj(Text) if text.get_text()]

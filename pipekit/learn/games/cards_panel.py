@@ -84,12 +84,11 @@ class CardsGame(Game[Cards]):
         pieces: int | None = None,
     ) -> None:
         """Other speeds, another hand-over, other pieces of way 2."""
-        cards = self.state
+        given = {"handover": handover, "pieces": pieces}
+        settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if seconds is not None:
-            cards = replace(cards.with_people(len(seconds)), seconds=tuple(map(float, seconds)))
-        if handover is not None:
-            cards = replace(cards, handover=float(handover))
-        self.do(cards if pieces is None else replace(cards, pieces=pieces))
+            settings["seconds"] = tuple(map(float, seconds))
+        self.do(self.state.with_settings(**settings))
 
     def restart(self) -> None:
         """Begin the part that is open again."""
@@ -100,7 +99,7 @@ class CardsGame(Game[Cards]):
         cards = self.state
         if cards.guesses is None:
             raise Refused("cards_guess_first")
-        best = replace(cards, pieces=cards.best[0]) if 1 < cards.best[0] < NUM_CARDS else cards
+        best = cards.with_settings(pieces=cards.best[0]) if 1 < cards.best[0] < NUM_CARDS else cards
         self.do(best, lambda lang: cards_ways_scene.best_words(cards, lang))
 
     def put(self, person: int, slot: int, piece: int) -> None:
@@ -221,7 +220,7 @@ class CardsGame(Game[Cards]):
         )
         self.pieces.observe(lambda change: self._choose(self.state.resized(pieces=change["new"])), "value")
         self.handover.observe(
-            lambda change: self._choose(replace(self.state, handover=change["new"])), "value"
+            lambda change: self._choose(self.state.with_settings(handover=change["new"])), "value"
         )
         for person, field in enumerate(self.speeds):
             field.observe(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from pipekit.learn.games import cards_groups
 from pipekit.learn.games.cards import EQUAL, WAYS, Finish, best_pieces, finish
@@ -79,13 +80,22 @@ class Cards:
             begin, tab=self.tab, grid=self.grid, cell=self.cell, times=self.times, group=self.group
         )
 
+    def with_settings(self, **settings: Any) -> Cards:
+        """Other `seconds`, `handover` or `pieces`; what was guessed for the old ones is forgotten."""
+        changed = replace(self, **settings)
+        if changed == self or self.guesses is None:
+            return changed
+        return changed.declined()
+
     def with_people(self, count: int) -> Cards:
         """More people, or fewer; new ones need as long as the one before them."""
-        return replace(self, seconds=(*self.seconds, *(self.seconds[-1:] * count))[:count])
+        return self.with_settings(seconds=(*self.seconds, *(self.seconds[-1:] * count))[:count])
 
     def with_seconds(self, person: int, seconds: float) -> Cards:
         """One person quicker or slower."""
-        return replace(self, seconds=(*self.seconds[:person], float(seconds), *self.seconds[person + 1 :]))
+        return self.with_settings(
+            seconds=(*self.seconds[:person], float(seconds), *self.seconds[person + 1 :])
+        )
 
     @property
     def size(self) -> tuple[int, int]:
@@ -102,7 +112,7 @@ class Cards:
             return self
         if self.tab == "grid":
             return replace(self, grid=CardsGrid(people, pieces), cell=None)
-        return replace(self.with_people(people), pieces=pieces)
+        return self.with_people(people).with_settings(pieces=pieces)
 
     def guessed(self, texts: Sequence[str]) -> Cards:
         """What was guessed for each way, as typed; an empty text is no guess. `Refused` where one is no time."""
