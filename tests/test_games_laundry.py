@@ -275,7 +275,7 @@ def test_what_is_said_names_every_machine(lang):
 def test_the_timetable_fits_the_screen(laundry):
     scene = grid(Play(laundry).stepped(5), "en")
     assert sum(scene["columns"]) + 2 * len(scene["columns"]) <= ROOM + 2
-    heights = [scene["rows"] * (scene["row_height"] + 2), 2 * 42]
+    heights = [scene["rows"] * (scene["row_height"] + 2), 3 * 32]
     assert sum(heights) < 330
     keys = [item["key"] for item in [*scene["items"], *floor(Play(laundry), "en")["items"]]]
     assert len(keys) == len(set(keys))

@@ -33,7 +33,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "laundry_queue": ("还没洗", "Waiting"),
     "laundry_done": ("做完了", "Done"),
     "laundry_basket": ("{number} 号篮", "basket {number}"),
-    "laundry_behind": ("（等着：{baskets}）", " (next: {baskets})"),
+    "laundry_behind": ("等着：{baskets}", "next: {baskets}"),
     "laundry_comma": ("，", ", "),
     "laundry_idle": ("闲着", "idle"),
     "laundry_floor": ("现在：哪台机器在做哪一篮", "Now: which machine works on which basket"),
@@ -42,7 +42,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Timetable: a row a machine, a slot is 30 minutes",
     ),
     "laundry_cell": ("{machine}，第 {slot} 格：{what}", "{machine}, slot {slot}: {what}"),
-    "laundry_tally": ("干活 {busy} 格，闲着 {idle} 格", "busy {busy}, idle {idle}"),
+    "laundry_tally": ("干活 {busy}，闲着 {idle}", "busy {busy}, idle {idle}"),
     "laundry_now": (
         "第 {slot} 格（{start} 到 {end} 分钟）：{machines}。",
         "Slot {slot} ({start} to {end} min): {machines}.",

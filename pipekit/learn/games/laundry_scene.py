@@ -27,14 +27,9 @@ NAMES = {  # of the machines, in the order in which a basket meets them
     4: ("laundry_washer", "laundry_dryer", "laundry_iron", "laundry_fold"),
     5: ("laundry_washer", "laundry_dryer", "laundry_iron", "laundry_fold", "laundry_wardrobe"),
 }
-CLOCK, HEAD, TALLY, WIDEST, ROOM = (
-    130,
-    170,
-    220,
-    56,
-    1160,
-)  # pixels: columns; a slot's most; the table's width
-FLOOR_ROW, GRID_HEIGHT, TALLEST = 40, 230, 44  # pixels: a row, the whole timetable, a row of it at most
+CLOCK, HEAD, TALLY, ROOM = 130, 134, 160, 1160  # pixels: columns; the whole table
+NARROW, WIDEST = 24, 56  # pixels: a slot in which 10 has no room; the widest
+FLOOR_ROW, GRID_HEIGHT, TALLEST = 30, 216, 44  # pixels: a row; the whole timetable; its tallest row
 BUSY: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
 IDLE: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
 LATER: Item = {"fill": "#F8F8F8", "ink": "#4A4A4A"}
@@ -63,10 +58,11 @@ def floor(play: Play, lang: str) -> Scene:
         {"key": f"now:{place}", "kind": "cell", "row": 1, "column": place, **look}
         for place, look in enumerate(_now(play, lang))
     ]
+    items += _queues(play, lang)
     return {
         "name": say("laundry_floor", lang),
         "columns": [CLOCK, "1fr", *(["1.2fr"] * laundry.num_machines), "1fr"],
-        "rows": 2,
+        "rows": 3,
         "row_height": FLOOR_ROW,
         "items": items,
         "said": NOTHING,
@@ -96,10 +92,20 @@ def _now(play: Play, lang: str) -> list[Item]:
 def _machine_now(timeline: Timeline, machine: int, slot: int, lang: str) -> Item:
     basket = in_slot(timeline, machine, slot)
     text = say("laundry_idle", lang) if basket is None else say("laundry_basket", lang, number=number(basket))
-    behind = waiting(timeline, machine, slot) if machine else []
-    if behind:
-        text += say("laundry_behind", lang, baskets=_listed(behind))
     return {"text": text, **(IDLE if basket is None else BUSY)}
+
+
+def _queues(play: Play, lang: str) -> list[Item]:
+    """What waits in front of a machine, under it."""
+    machines = range(1, play.laundry.num_machines) if play.may_look else ()
+    return [
+        {
+            "key": f"queue:{machine}", "kind": "label", "row": 2, "column": 2 + machine, "align": "center",
+            "text": say("laundry_behind", lang, baskets=_listed(baskets)),
+        }
+        for machine in machines
+        if (baskets := waiting(play.timeline, machine, play.slot))
+    ]  # fmt: skip
 
 
 def _pile(baskets: list[int] | range) -> Item:
@@ -118,13 +124,7 @@ def grid(play: Play, lang: str) -> Scene:
     laundry = play.laundry
     columns = num_slots(laundry, "one_by_one")
     width = min(WIDEST, (ROOM - HEAD - TALLY) // columns - 2)
-    items: list[Item] = [
-        {
-            "key": f"slot:{slot}", "kind": "label", "row": 0, "column": slot + 1, "align": "center",
-            "text": str(number(slot)) if width > 20 or number(slot) % 5 == 0 else "",
-        }
-        for slot in range(columns)
-    ]  # fmt: skip
+    items = _axis(columns, width)
     for machine in range(laundry.num_machines):
         items += _row(play, machine, columns, lang)
     return {
@@ -135,6 +135,22 @@ def grid(play: Play, lang: str) -> Scene:
         "items": items,
         "said": NOTHING,
     }
+
+
+def _axis(columns: int, width: int) -> list[Item]:
+    """Each slot's number; where columns are narrow every fifth, over its neighbours too."""
+    if width >= NARROW:
+        return [
+            {"key": f"slot:{slot}", "kind": "label", "row": 0, "column": slot + 1, "text": str(number(slot)), "align": "center"}
+            for slot in range(columns)
+        ]  # fmt: skip
+    return [
+        {
+            "key": f"slot:{slot}", "kind": "label", "row": 0, "column": slot, "colspan": 3,
+            "text": str(number(slot)), "align": "center",
+        }
+        for slot in range(4, columns, 5)
+    ]  # fmt: skip
 
 
 def _row(play: Play, machine: int, columns: int, lang: str) -> list[Item]:

@@ -2,7 +2,7 @@
 // It knows no rule of any game: what a press or a drop comes to is Python's to say.
 
 const MOVED = 6; // pixels after which a press is a drag
-const ASIDE = 3; // a thing this much further ahead is as near as one that lies one further aside
+const ASIDE = 3, ASTRAY = 1e6; // pixels aside count so many times; what is not straight ahead comes after all that is
 const PRESSABLE = "[data-key][tabindex]:not([aria-disabled=true])";
 
 function made(tag, className, traits = {}) {
@@ -257,7 +257,7 @@ class View {
     for (const each of this.grid.querySelectorAll(PRESSABLE)) {
       const [right, down] = apart(from, each.getBoundingClientRect());
       const [ahead, aside] = { Left: [-right, down], Right: [right, down], Up: [-down, right], Down: [down, right] }[way];
-      const far = ahead + ASIDE * Math.abs(aside);
+      const far = ahead + ASIDE * Math.abs(aside) + (aside ? ASTRAY : 0);
       if (each !== target && ahead > 1 && far < least) [best, least] = [each, far];
     }
     best?.focus();

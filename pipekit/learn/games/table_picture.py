@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
@@ -10,7 +11,7 @@ from pipekit.learn.controlroom.style import WIDTH
 from pipekit.learn.games.table import Item, Scene
 from pipekit.show.fonts import drawn_language, font_for, sized
 
-GAP, LINE, TEXT = 2, 30, 18  # pixels: between things, a line of words, its letters
+GAP, MARGIN, LINE, TEXT = 2, 6, 30, 18  # pixels: between things, beside words, a line of them, its letters
 BUTTON, CELL, LABEL = "#FFFFFF", "#ECECEC", "#FFFFFF"
 PAPER = {"button": BUTTON, "input": BUTTON, "cell": CELL, "label": LABEL}
 INK, MUTED, EDGE = "#1A1A1A", "#555555", "#767676"
@@ -18,21 +19,35 @@ EDGES = {"ok": "#00664A", "wrong": "#A01C1C", "hint": "#1A1A1A", "now": "#D55E00
 
 
 def still(scenes: Sequence[Scene], words: Sequence[str], lang: str) -> Image.Image:
-    """Tables one under the other; first a line of words, what each table says under it, then the other lines."""
+    """Lines of words, tables one under the other, and what is said under them."""
     face = sized(font_for(drawn_language(lang)), TEXT)
     heights = [scene["rows"] * (scene["row_height"] + GAP) for scene in scenes]
-    lines = list(words) + [scene["said"]["text"] for scene in scenes if scene["said"]["text"]]
-    sheet = Image.new("RGB", (WIDTH, sum(heights) + LINE * len(lines) + GAP), "white")
+    said = [line for scene in scenes for line in wrapped(scene["said"]["text"], face, WIDTH - 2 * MARGIN)]
+    sheet = Image.new("RGB", (WIDTH, sum(heights) + LINE * (len(words) + len(said)) + GAP), "white")
     pen = ImageDraw.Draw(sheet)
-    top = LINE
-    pen.text((6, 4), words[0], font=face, fill=MUTED)
+    top = 0
+    for text in words:
+        pen.text((MARGIN, top + 4), text, font=face, fill=MUTED)
+        top += LINE
     for scene, height in zip(scenes, heights, strict=True):
         _draw(pen, scene, top, face)
         top += height
-    for text in lines[1:]:
-        pen.text((6, top + 4), text, font=face, fill=INK)
+    for text in said:
+        pen.text((MARGIN, top + 4), text, font=face, fill=INK)
         top += LINE
     return sheet
+
+
+def wrapped(text: str, face: ImageFont.FreeTypeFont, width: int) -> list[str]:
+    """A sentence as lines no wider than `width` pixels, broken at spaces if there are any, else between letters."""
+    parts = re.findall(r"[^ ]+ *" if " " in text and text.isascii() else r".", text)
+    lines: list[str] = []
+    for part in parts:
+        if lines and face.getlength(lines[-1] + part) <= width:
+            lines[-1] += part
+        else:
+            lines.append(part)
+    return lines
 
 
 def in_words(scenes: Sequence[Scene], words: Sequence[str]) -> str:
