@@ -165,6 +165,15 @@ def test_the_bar_names_every_stop_its_minutes_and_what_it_asks(lang):
     assert all(shown["words"].values())
 
 
+def test_on_a_page_that_hears_no_threads_every_stop_works_in_the_foreground(lesson):
+    lesson.go(3)
+    before = lesson.panel
+    lesson._found_deaf()
+    lesson.go(4)
+    lesson.panel.choice.value = 1
+    assert before.foreground and all(part.foreground for part in lesson.panel.made.values())
+
+
 # -- the laundry's answer waits
 
 

@@ -57,6 +57,7 @@ class Lesson(show.Panel):
         self.panels: dict[str, ipywidgets.Widget] = {}
         self.stopwatch = Stopwatch()
         self._answered = False
+        self._within: list[show.Panel] = []  # panels of its own, in whatever stop
         self._clock = clock
         self.bar, self.body = Bar(), ipywidgets.VBox()
         self.body.add_class("pipekit-stop")
@@ -103,13 +104,28 @@ class Lesson(show.Panel):
             "grids": lambda: ControlRoom(lang=self.lang, experiment=self.experiment),
             "pieces": lambda: MorePieces(self.lang, self.experiment, self._laundry_answered),
             "erase": lambda: TwoParts(
-                (say("lesson_erase_game", self.lang), lambda: ScratchPaperGame(lang=self.lang)),
-                (say("lesson_erase_run", self.lang), lambda: EraseAndRedo(self.lang, self.experiment)),
+                (say("lesson_erase_game", self.lang), lambda: self._own(ScratchPaperGame(lang=self.lang))),
+                (
+                    say("lesson_erase_run", self.lang),
+                    lambda: self._own(EraseAndRedo(self.lang, self.experiment)),
+                ),
             ),
         }
         if key in TRAINING:
             self._first_look.wait()
-        return embedded(makers[key]())
+        made = makers[key]()
+        return self._own(made) if isinstance(made, show.Panel) else made
+
+    def _own(self, panel: show.Panel) -> show.Panel:
+        """A panel as a part of this page, which alone knows whether the page hears threads."""
+        panel.foreground = self.foreground
+        self._within.append(panel)
+        return embedded(panel)
+
+    def _found_deaf(self) -> None:
+        super()._found_deaf()
+        for panel in self._within:
+            panel.foreground = True
 
     def _laundry(self) -> LaundryGame:
         """The game keeps its answer until the class has asked for it at the fourth stop."""

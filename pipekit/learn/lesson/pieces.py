@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 
+import ipywidgets
+
 from pipekit import plan, show
 from pipekit.learn.controlroom.knobs import button, line
 from pipekit.learn.controlroom.knobs import html as words_box
@@ -46,6 +48,10 @@ class MorePieces(RealRun):
         """Draw all of it; who hasn't guessed yet isn't offered the laundry's answer."""
         super().refresh()
         self.laundry.disabled = not self.decided
+
+    def moving(self) -> list[ipywidgets.Widget]:
+        """What changes while it runs, or by its end."""
+        return [*super().moving(), self.laundry]
 
     def give_answer(self) -> None:
         """Say how long the laundry takes, and tell whoever waits for that."""

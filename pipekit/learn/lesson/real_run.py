@@ -180,7 +180,7 @@ class RealRun(show.Panel):
 
     def moving(self) -> list[ipywidgets.Widget]:
         """What changes while it runs, or by its end."""
-        layouts = [self.ask.layout, self.bar.layout, self.result.layout]
+        layouts = [self.ask.layout, self.bar.layout, self.picture.layout]
         return [
             self.train, self.halt, self.bar, self.status, self.figures, self.picture, self.evidence, *layouts,
         ]  # fmt: skip

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import ipywidgets
 
 from pipekit.learn.controlroom.knobs import show_if
-from pipekit.learn.lesson.embed import embedded
 
 Part = tuple[str, Callable[[], ipywidgets.Widget]]  # its name, and what makes it
 
@@ -28,7 +27,7 @@ class TwoParts(ipywidgets.VBox):
 
     def _choose(self, index: int) -> None:
         if index not in self.made:
-            self.made[index] = embedded(self.parts[index][1]())
+            self.made[index] = self.parts[index][1]()
             self.children = (self.choice, *self.made.values())
         for each, part in self.made.items():
             show_if(part, each == index)
