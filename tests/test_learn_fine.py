@@ -7,6 +7,7 @@ import pytest
 from pipekit import plan, run, show
 from pipekit.learn import Experiment, Settings
 from pipekit.learn.fine import real_steps
+from pipekit.run import devices
 
 COST = plan.PieceCost(alpha=0.010, beta=0.240)
 
@@ -53,6 +54,18 @@ def test_real_steps_are_real_and_change_nothing():
     assert len(steps[4].spans) == 2 * 2 * 4
     assert all((a == b).all() for a, b in zip(before, lab.model.parameters(), strict=True))
     assert all(parameter.grad is None for parameter in lab.model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "source"), [(1.0, 1.0, "measured"), (1.0, 2.0, "shared"), (2.0, 1.0, "shared")]
+)
+def test_steps_are_measured_only_if_the_cores_were_free_before_and_after(monkeypatch, before, after, source):
+    together = iter([before, after])
+    monkeypatch.setattr(devices, "slowdown_together", lambda num_workers: (1.0, next(together)))
+    monkeypatch.setattr(devices, "usable_cores", lambda: 2)
+    lab = Experiment(batch_size=16)
+    (step,) = real_steps(lab, run.partition(lab.model, 2), (2,)).values()
+    assert step.source == source and ("shared cores" in step.devices) == (source == "shared")
 
 
 def test_the_chart_says_the_fastest_the_best_and_what_it_ran_on():

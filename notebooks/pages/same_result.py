@@ -239,11 +239,15 @@ assert apart(layers[2], 0) < 1e-5 < 0.1 < apart(layers[1], 0)
     text(
         """
 **补不回来的：** 每一小份还是用自己的平均来减，所以要改的量还是不一样；后面的层收到的数据已经变了样，它们的运行统计也只是近了很多，不会相等。想要完全一样，就换一种只看一道题的层（LayerNorm、GroupNorm），控制室平时用的就是它。
+
+最后一个 BatchNorm 层的运行平均，和不切时差多少？左边是切开的，右边是切开又推迟的：
 """,
         """
 **What it doesn't mend:** each piece still subtracts its own mean, so the changes still differ; and deeper layers receive something else than in
 the uncut model, so their running statistics come much closer but aren't equal. For the very same result take a layer that looks at one sample
 only (LayerNorm, GroupNorm), as the control room usually does.
+
+How far is the last BatchNorm's running mean from the uncut model's? On the left cut, on the right cut and deferred:
 """,
     ),
     code(

@@ -84,7 +84,7 @@ from pipekit import plan, run, show
 
 cost = plan.fit_piece_cost({pieces: plan.busy_time(step)[0] / pieces for pieces, step in steps.items()})
 assert abs(cost.alpha - 0.010) < 0.002 and abs(cost.beta - 0.240) < 0.024, cost
-cost
+print(f"α = {1000 * cost.alpha:.1f} ms, β = {1000 * cost.beta:.0f} ms")
 """,
         hidden=True,
     ),
@@ -117,7 +117,7 @@ print(found, round(cost.best(num_devices=4), 1))
 
 上面的 5 毫秒是规定的。真的电脑没有人规定，也一样吗？下面用 2 个处理器核当 2 块显卡，一格活要多久就是多久。**先猜：** 最好的 M 会比上面大还是小？
 
-测量要靠得住，2 个核都得空着；电脑会先自己检查。不够空，图上就写“不算测量”，点也画成空心的：这时候别信那条曲线，换一台空闲的电脑再来。
+测量要靠得住，2 个核都得空着；电脑会在前后各检查一次。不够空，图上就写“不算测量”，点也画成空心的：这时候别信那条曲线，换一台空闲的电脑再来。
 """,
         """
 ## Nothing declared: how fast this computer is
@@ -125,7 +125,7 @@ print(found, round(cost.best(num_devices=4), 1))
 Those 5 milliseconds were declared. Is it the same where nobody declares anything? Now 2 processor cores play the 2 GPUs, and an op takes as
 long as it takes. **Guess first:** will the best M be larger or smaller than above?
 
-Both cores have to be free for a measurement, and the computer looks first. If they aren't, the chart says "no measurement" and its marks are
+Both cores have to be free for a measurement, and the computer looks before and afterwards. If they aren't, the chart says "no measurement" and its marks are
 hollow: then don't trust the curve, and try again on a quiet computer.
 """,
     ),
