@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import re
+from argparse import Namespace
 from itertools import product
 
 import pytest
@@ -14,7 +15,7 @@ from pipekit import plan
 from pipekit.cli import main
 from pipekit.learn.games.cards import finish
 from pipekit.learn.games.scratch import Move, optimum, replay
-from pipekit.learn.phone import cards, grids, puzzles, questions, scratch
+from pipekit.learn.phone import cards, grids, puzzles, questions, scratch, terminal
 from pipekit.learn.phone.page import FOLDER, SCRIPTS, page
 from pipekit.show import LANGUAGES
 from pipekit.show.phone_words import WORDS as PHONE_WORDS
@@ -330,11 +331,18 @@ def test_a_teacher_reads_a_code_and_a_class(capsys):
 
 def test_the_command_writes_the_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pipekit.learn.phone.page.page", lambda lang: f"一页 {lang}\n")
     assert main(["page", "--lang", "zh"]) == 0
     assert "写好了：pipekit-zh.html" in capsys.readouterr().out
-    written = (tmp_path / "pipekit-zh.html").read_bytes()
-    assert b"\r" not in written and written.decode("utf-8").startswith('<!doctype html>\n<html lang="zh-CN">')
+    assert (tmp_path / "pipekit-zh.html").read_bytes() == "一页 zh\n".encode()
     assert main(["page", "--lang", "en", "--out", "手机 page.html"]) == 0
-    assert '<html lang="en">' in (tmp_path / "手机 page.html").read_text(encoding="utf-8")
+    assert (tmp_path / "手机 page.html").read_text(encoding="utf-8") == "一页 en\n"
     assert main(["page", "--out", "nowhere/page.html"]) == 2
     assert "nowhere" in capsys.readouterr().err
+
+
+def test_a_page_has_chinese_whatever_the_terminal_has(tmp_path, monkeypatch):
+    asked = Namespace(lang="zh", out=tmp_path / "page.html", decode=None)
+    monkeypatch.setattr("pipekit.learn.phone.page.page", lambda lang: lang)
+    assert terminal.page(asked, lang="en") == 0
+    assert asked.out.read_text(encoding="utf-8") == "zh"

@@ -73,20 +73,20 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The page."""
-        if self.give(HTTPStatus.OK) and self.command == "GET":
+        if self.give() and self.command == "GET":
             with self.server.counting:
                 self.server.visits += 1
 
     do_HEAD = do_GET
 
-    def give(self, status: HTTPStatus) -> bool:
+    def give(self) -> bool:
         """Send the page if it is asked for; whether it was."""
         if self.path.partition("?")[0] != "/":  # messengers add a question mark of their own
             self.send_error(HTTPStatus.NOT_FOUND)
             return False
         packed = "gzip" in self.headers.get("Accept-Encoding", "")
         body = self.server.packed if packed else self.server.page
-        self.send_response(status)
+        self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-cache")
@@ -134,16 +134,16 @@ def share(places: Places, voice: Voice, language: str, address: str | None = Non
             voice.say("other_addresses", addresses=", ".join(found[1:]))
         voice.say("share_help")
         try:
-            count_visits(phones, voice)
+            count_visits(phones, voice, threading.Event())
         except KeyboardInterrupt:
             voice.say("share_ended", count=phones.visits)
     return 0
 
 
-def count_visits(phones: Page, voice: Voice, stop: threading.Event | None = None) -> None:
-    """Say how often the page was opened, whenever that has changed, at most once a second."""
-    stop, said = stop or threading.Event(), 0
-    while not stop.wait(1):
+def count_visits(phones: Page, voice: Voice, stop: threading.Event, seconds: float = 1.0) -> None:
+    """Say how often the page was opened, whenever that has changed, at most once in so many seconds."""
+    said = 0
+    while not stop.wait(seconds):
         if phones.visits != said:
             said = phones.visits
             voice.say("visits", count=said)
@@ -260,7 +260,7 @@ SCREEN = """<!doctype html>
 body {{ margin: 0; padding: 2vh 3vw; font: 28px/1.4 system-ui, "PingFang SC", "Microsoft YaHei", sans-serif; color: #1a1a1a;
   background: white; display: flex; gap: 4vw; align-items: center; min-height: 96vh; box-sizing: border-box; }}
 svg {{ height: 92vh; max-width: 55vw; flex: none; }}
-h1 {{ font-size: 40px; }} b {{ font-size: 44px; overflow-wrap: anywhere; }}
+h1 {{ font-size: 40px; }} b {{ font-size: 36px; overflow-wrap: anywhere; }}
 </style></head>
 <body><div role="img" aria-label="{url}">{picture}</div>
 <div><h1>{screen_title}</h1><p>{screen_how}</p><p><b>{url}</b></p><p>{screen_also}</p></div></body></html>

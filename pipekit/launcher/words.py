@@ -102,7 +102,7 @@ LINES = {
     },
     "screen_title": {"zh": "用手机打开", "en": "Open it on your phone"},
     "screen_how": {
-        "zh": "连到和这台电脑一样的 Wi-Fi，扫一扫左边的码。",
+        "zh": "手机连上这台电脑用的 Wi-Fi，扫一扫左边的码。",
         "en": "Join the Wi-Fi that this machine is in, and scan the picture.",
     },
     "screen_also": {"zh": "也可以在浏览器里输入这个地址。", "en": "Or type this address into a browser."},
