@@ -140,7 +140,18 @@ def test_phones_that_say_nothing_or_go_away_keep_nobody_waiting(server, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_silent_phones_do_not_hold_up_the_end():
+    with share.served(PAGE, HERE, PORT) as server:
+        silent = [socket.create_connection(server.server_address[:2]) for _ in range(5)]
+        ask(server)
+        began = time.monotonic()
+    assert time.monotonic() - began < 3
+    for each in silent:
+        each.close()
+
+
 def test_a_silent_phone_is_let_go(server, monkeypatch):
+    assert share.Answer.timeout == share.SILENCE <= 30
     monkeypatch.setattr(share.Answer, "timeout", 0.2)
     with socket.create_connection(server.server_address[:2], timeout=5) as phone:
         assert phone.recv(1) == b""

@@ -119,6 +119,7 @@ const NARROW = 16, DIGIT = 6.4, NAME = 50; // pixels: where numbers get small, a
 
 function chart({ rows, names, length, label, dashed = false, at = null, onpick = null, nameWidth = NAME, whole = null }) {
   const lane = Math.min(innerWidth, 720) - nameWidth - 20;
+  const longest = String(Math.max(...rows.flat().map(([, piece]) => piece))).length; // of all numbers: some without others would mislead
   const left = number => `${(100 * number) / length}%`;
   const pick = event => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -131,7 +132,7 @@ function chart({ rows, names, length, label, dashed = false, at = null, onpick =
         row.map(([kind, piece, start, end]) => {
           const width = (lane * (end - start)) / length;
           return h("div", { class: `box ${kind}${width < NARROW ? " narrow" : ""}`, style: { left: left(start), width: left(end - start) } },
-            piece && width > DIGIT * String(piece).length + 1 ? whole || piece : "");
+            piece && width > DIGIT * longest + 1 ? whole || piece : "");
         }),
         at === null ? null : h("div", { class: "cursor", style: { left: left(at[0]), width: left(at[1] - at[0]) } })))));
 }

@@ -77,7 +77,7 @@ function path(game) {
     DATA.scratch.values.map((value, step) => {
     const ticked = step > game.asked;
     const known = step === 0 || ticked || step === game.head || kept.includes(step);
-    const look = step === game.head ? "here" : ticked ? "ticked" : step === game.asked ? "asked" : "";
+    const look = step === game.head ? "here" : ticked ? "ticked" : step && step === game.asked ? "asked" : "";
     return h("span", { class: look }, step, ticked ? "√" : "", h("br"), step === 0 ? "–" : DATA.scratch.steps[step - 1], h("br"), known ? value : "?");
   }));
 }
