@@ -114,6 +114,7 @@ MESSAGES: dict[str, str] = {
     "font_missing": "there is no Chinese font here, and no file of empty boxes is written; install Noto Sans CJK, or pip install pylopdf-fonts-zh-cn, or ask for --lang en",
     "font_lacks": "the font {name} lacks {characters}; install Noto Sans CJK, or pip install pylopdf-fonts-zh-cn",
     "giant_file": "{path} holds no weights of this net ({cause}); name another file, or train it anew",
+    "words_number": "cannot write {asked!r}: only whole numbers from {least} to {most}; choose one of them",
     "giant_other": "{path} holds a net of another seed or length; name another file with --weights, or ask for the same seed and rounds",
     "file_kind": "{path} holds no timeline of pipekit; give JSON, CSV or a Chrome trace that plan.write_timeline wrote",
     "file_version": "{path} has version {asked} of the format, this pipekit reads version {known}; update pipekit",

@@ -81,7 +81,14 @@ def spoiled(notebook):
     return code_cells(notebook)[0]
 
 
-WITHOUT_PANEL = {"start", "08-giant-pictures", "12-engineers-page", "exercises", "exercises-code"}
+WITHOUT_PANEL = {
+    "start",
+    "08-giant-pictures",
+    "09-giant-languages",
+    "12-engineers-page",
+    "exercises",
+    "exercises-code",
+}
 
 
 @pytest.mark.parametrize(("name", "lang"), EVERY)

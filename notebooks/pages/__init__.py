@@ -20,6 +20,7 @@ ORDER = (
     "06-equal-weight",
     "07-erase-and-redo",
     "08-giant-pictures",
+    "09-giant-languages",
     "10-after-gpipe",
     "11-own-experiment",
     "12-engineers-page",

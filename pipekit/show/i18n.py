@@ -25,6 +25,7 @@ from pipekit.show import (
     lesson_words,
     phone_words,
     scratch_words,
+    translator_words,
     verdict_words,
 )
 
@@ -1147,7 +1148,7 @@ WORDS |= comparison_words.WORDS | game_words.WORDS | lesson_words.WORDS
 WORDS |= exercise_words.WORDS | exercise_code_words.WORDS | verdict_words.WORDS | classroom_words.WORDS
 WORDS_ENGINEER |= comparison_words.ENGINEER
 WORDS |= card_words.WORDS | scratch_words.WORDS
-WORDS |= giant_words.WORDS | handout_words.WORDS
+WORDS |= giant_words.WORDS | handout_words.WORDS | translator_words.WORDS
 WORDS |= phone_words.WORDS
 WORDS |= desk_words.WORDS
 
@@ -1241,6 +1242,7 @@ ERRORS_ZH: dict[str, str] = {
     "font_missing": "这台电脑没有中文字体，印出来全是方框，所以没有写文件；请安装 Noto Sans CJK 字体，或者运行 pip install pylopdf-fonts-zh-cn，或者用 --lang en 出英文版",
     "font_lacks": "字体 {name} 里没有 {characters}；请安装 Noto Sans CJK 字体，或者运行 pip install pylopdf-fonts-zh-cn",
     "giant_file": "{path} 里没有这个网络的存档（{cause}）；换一个文件，或者重新训练",
+    "words_number": "{asked!r} 不行：只会写 {least} 到 {most} 的整数；请换一个数",
     "giant_other": "{path} 里存的是别的种子或别的遍数；用 --weights 换一个文件，或者用同样的种子和遍数",
     "file_kind": "{path} 里没有 pipekit 的时间表；请给 plan.write_timeline 存的 JSON、CSV 或 Chrome 轨迹文件",
     "file_version": "{path} 的格式是版本 {asked}，这里的 pipekit 只会读版本 {known}；请更新 pipekit",

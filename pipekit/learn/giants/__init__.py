@@ -17,19 +17,29 @@ from pipekit.learn.giants.pictures import (
     saved_picture_net,
     train_pictures,
 )
+from pipekit.learn.giants.translator_data import LANGUAGES
+from pipekit.learn.giants.translator_saved import saved_translator
+from pipekit.learn.giants.translator_tables import compared_languages, translate
+from pipekit.learn.giants.translator_training import train_cut_translator, written_right
 
 __all__ = [
     "GIANT_ACCURACY",
     "GIANT_PARAMETERS",
+    "LANGUAGES",
     "PUBLISHED",
     "Exam",
     "Picture",
     "Recipe",
     "amoebanet",
+    "compared_languages",
     "examine",
     "misread",
     "num_parameters",
     "picture_net",
     "saved_picture_net",
+    "saved_translator",
+    "train_cut_translator",
     "train_pictures",
+    "translate",
+    "written_right",
 ]

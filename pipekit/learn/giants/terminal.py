@@ -19,6 +19,7 @@ from pipekit.learn.giants.pictures import (
     saved_picture_net,
     train_pictures,
 )
+from pipekit.learn.giants.translator_terminal import add_languages_parser, languages
 from pipekit.learn.models import one_thread
 from pipekit.show import LANGUAGES, say, tiny
 
@@ -33,6 +34,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     kinds = giants.add_subparsers(dest="giant", required=True)
     pictures = kinds.add_parser("pictures", help="AmoebaNet's: reads handwritten digits")
     _shared(pictures, "giant-pictures.pt")
+    add_languages_parser(kinds)
     pictures.add_argument("--epochs", type=int, default=Recipe().epochs, metavar="N", help="rounds of --full")
 
 
@@ -132,4 +134,4 @@ def _train(picture: Picture, path: Path, lang: str) -> None:
         raise
 
 
-GIANTS: dict[str, Callable[[argparse.Namespace, str], None]] = {"pictures": pictures}
+GIANTS: dict[str, Callable[[argparse.Namespace, str], None]] = {"pictures": pictures, "languages": languages}
