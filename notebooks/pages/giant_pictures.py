@@ -117,6 +117,8 @@ newborn.losses, newborn.accuracies
     ),
     text(
         """
+左边的数是这一遍的平均损失，右边的是没见过的数字认对的比例（0.55 就是 55%）。只看一遍，就比瞎蒙强多了。
+
 ## 练 12 遍的存档
 
 同样的网络练 12 遍，在普通电脑上要一两分钟。我们已经练好，存了档。让**切成 4 段**的它认 360 张从没见过的数字，再让**不切**的它认一遍。
@@ -124,6 +126,9 @@ newborn.losses, newborn.accuracies
 **先猜：** 切开以后，认对的会变多、变少，还是一样？
 """,
         """
+The first number is the mean loss of the round, the second the share of unseen digits read right (0.55 is 55%). One round, and
+it is far better than chance.
+
 ## Saved after 12 rounds
 
 Twelve rounds take a minute or two on an ordinary computer. It was done before, and saved. Let it read 360 digits it has never
@@ -193,6 +198,8 @@ print(f"{GIANT_PARAMETERS / 1e6:.0f} / {GIANT_ACCURACY:.1%} / {times:.0f}")
     ),
     text(
         """
+三个数是：巨人有多少百万个旋钮，第一次就猜对的比例，旋钮是小亲戚的几倍。
+
 84.4% 比 98.6% 低，不是因为巨人更笨：1000 类照片比 10 个数字难得多。不同的题，分数不能比。
 
 ## 改一样东西
@@ -202,6 +209,8 @@ print(f"{GIANT_PARAMETERS / 1e6:.0f} / {GIANT_ACCURACY:.1%} / {times:.0f}")
 * 想从头练完 12 遍：在终端里运行 `python -m pipekit giants pictures --full`。中途按 Ctrl-C 停下，再运行就接着练。
 """,
         """
+The three numbers: the giant's knobs in millions, what it gets right at the first guess, how many times our relative's knobs.
+
 84.4% is less than 98.6%, but the giant isn't worse: 1000 kinds of photos are much harder than ten digits. Scores in different
 tests can't be compared.
 
