@@ -13,7 +13,8 @@ LESSON = f"""<style>
 .pipekit-lesson .pipekit-room:has(> .pipekit-tall:not([style*="none"])):has(> .pipekit-talk > .pipekit-progress[style*="none"]) > .pipekit-stage {{
   display: none; }}
 .pipekit-parts .widget-toggle-button {{ min-height: {TOUCH}px; }}
-.pipekit-lesson .pipekit-parts button, .pipekit-real button, .pipekit-real input {{ height: {TOUCH}px !important; line-height: 40px; }}
+.pipekit-lesson .pipekit-parts button, .pipekit-real button, .pipekit-real input {{
+  height: {TOUCH}px !important; min-width: {TOUCH}px; line-height: 40px; }}
 .pipekit-real {{ gap: 4px; }}
 .pipekit-room .pipekit-real .pipekit-result {{ flex-wrap: nowrap; align-items: flex-start; justify-content: space-between; }}
 .pipekit-room .pipekit-real .pipekit-result > * {{ flex: 0 1 auto; }}

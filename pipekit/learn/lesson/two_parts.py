@@ -20,6 +20,7 @@ class TwoParts(ipywidgets.VBox):
         self.choice = ipywidgets.ToggleButtons(
             options=[(name, index) for index, (name, _) in enumerate(parts)], style={"button_width": "auto"}
         )
+        self.choice.tooltip = " · ".join(name for name, _ in parts)  # without one a page would say "null"
         self.choice.add_class("pipekit-parts")
         super().__init__([self.choice])
         self.choice.observe(lambda change: self._choose(change["new"]), "value")
