@@ -21,7 +21,8 @@ from pipekit.learn.games.grid_puzzle import (
     relay_race,
     stars,
 )
-from pipekit.learn.games.grid_puzzle_scene import ROOM, num_columns, progress, scene
+from pipekit.learn.games.grid_puzzle_said import progress
+from pipekit.learn.games.grid_puzzle_scene import ROOM, num_columns, scene
 from pipekit.plan import Op
 from pipekit.show import say
 

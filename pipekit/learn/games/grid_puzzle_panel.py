@@ -9,7 +9,7 @@ from pipekit.errors import PipekitError, ScheduleError
 from pipekit.learn.controlroom.knobs import Menu, Stepper, button
 from pipekit.learn.designboard.board import DEVICES, MICRO_BATCHES
 from pipekit.learn.designboard.scene import device_name, op_name
-from pipekit.learn.games import grid_puzzle_scene
+from pipekit.learn.games import grid_puzzle_said, grid_puzzle_scene
 from pipekit.learn.games.game import Game
 from pipekit.learn.games.grid_puzzle import TASKS, Puzzle
 from pipekit.learn.games.grid_puzzle_scene import cell_key
@@ -96,7 +96,7 @@ class GridPuzzle(Game[Puzzle]):
 
     def remark(self) -> Line:
         """What is to be done, how far it is, or what it came to."""
-        return grid_puzzle_scene.progress(self.state, self.lang)
+        return grid_puzzle_said.progress(self.state, self.lang)
 
     def draw(self) -> None:
         """The table, and the knobs as the game has them."""
