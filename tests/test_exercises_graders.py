@@ -70,3 +70,31 @@ def test_the_models_that_break_transparency_are_those_with_the_pieces_own_statis
 def test_fourteen_is_the_optimum_for_three_cells():
     """By the dynamic programme that the game itself is tested with."""
     assert optimum(9, scratch_plan.CELLS) == 14
+
+
+LATIN = re.compile(r"[A-Za-z]{4,}")
+CODE = {
+    "GPipe",
+    "PyTorch",
+    "LayerNorm",
+    "GroupNorm",
+    "times",
+    "alpha",
+    "beta",
+    "grad",
+    "backward",
+    "zero",
+    "check",
+}
+
+
+@pytest.mark.parametrize("task", (*exercises.BY_HAND, "slot", "finish_time", "best_pieces", "recompute"))
+def test_a_chinese_verdict_has_no_english_in_it(task, tmp_path):
+    for wrong, answer in WRONG[task].items():
+        if wrong not in (
+            "raised",
+            "not_a_number",
+            "unreadable_move",
+        ):  # there the learner's own words are quoted
+            words = check(task, answer, tmp_path, "zh").words
+            assert {*LATIN.findall(words)} <= CODE, words

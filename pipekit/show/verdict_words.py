@@ -10,6 +10,24 @@ WORDS: dict[str, tuple[str, str]] = {
         "（成绩没有记下来：{why}；判得对不对不受影响。）",
         "(This was not written down: {why}. The verdict stands.)",
     ),
+    # -- where it shows
+    "case_seconds": ("等了 {seconds} 秒", "after {seconds} s"),
+    "case_count": ("要 {wanted} 个，给了 {given} 个", "{wanted} wanted, {given} given"),
+    "case_place": ("第 {place} 个数：{given}", "number {place}: {given}"),
+    "case_error": ("{error}（第 {line} 行）", "{error} (line {line})"),
+    "case_size": ("你的是 {rows} 行 {columns} 列", "yours has {rows} rows of {columns}"),
+    "case_cell": ("显卡 {gpu} 第 {slot} 格：{given}", "GPU {gpu}, slot {slot}: {given}"),
+    "case_schedule": (
+        "K={k}, M={m}：你的要 {mine} 格，GPipe 要 {theirs} 格；各显卡最多留 {kept} 份",
+        "K={k}, M={m}: yours takes {mine} slots, GPipe {theirs}; most pieces kept on each GPU: {kept}",
+    ),
+    "case_sizes": ("切成 {count} 小份，样本数是 {sizes}", "{count} pieces of {sizes} samples"),
+    "case_desk": (
+        "往前算完留着 {kept} 张，最多同时 {most} 张，一共算了 {calls} 次",
+        "{kept} kept after the way there, {most} at most at once, {calls} layers computed in all",
+    ),
+    "case_step": ("第 {step} 步", "step {step}"),
+    "case_computed": ("一共算了 {count} 次", "{count} steps computed"),
     # -- any answer
     "wrong_unanswered": (
         "还没作答：把 ... 换成你的答案，再运行一次。",
@@ -30,7 +48,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "请把函数本身交上来，不要加括号：check(f)，不是 check(f(1))。",
         "hand over the function itself, without brackets: check(f), not check(f(1)).",
     ),
-    "wrong_wrong_count": ("数的个数不对（要几个 / 给了几个）。", "not so many numbers (wanted / given)."),
+    "wrong_wrong_count": ("数的个数不对。", "not as many numbers as asked."),
     "wrong_zeros": (
         "全是 0：形状对了，还没有算。",
         "all zeros: the shape is right, but nothing was computed.",
@@ -100,7 +118,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "equally many layers don't weigh the same: the later ones are slower, and all wait for the heaviest stage.",
     ),
     "wrong_stage_too_heavy": (
-        "最重的一段还可以更轻（下面是各段的格数）。",
+        "最重的一段还可以更轻（下面是你的各段各要几格）。",
         "the heaviest stage can be lighter (the stages' slots are below).",
     ),
     # -- the grid
@@ -109,8 +127,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "rows and columns are swapped: a row is a GPU, a column a slot.",
     ),
     "wrong_grid_size": (
-        "大小不对，要 4 行 7 列（要的 / 给的）。",
-        "not the right size: 4 rows of 7 (wanted / given).",
+        "大小不对，要 4 行 7 列。",
+        "not the right size: 4 rows of 7 are wanted.",
     ),
     "wrong_grid_upside_down": (
         "上下颠倒了：第 1 块显卡在最上面，它最先开工。",
@@ -263,16 +281,16 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "wrong_another_order": ("能跑，但不是 GPipe 的先后。", "it runs, but in another order than GPipe's."),
     "wrong_still_gpipe": (
-        "这就是 GPipe：草稿一份没少（下面是两边的时间和留的份数）。",
-        "this is GPipe itself: nothing is saved (both times and what is kept are below).",
+        "这就是 GPipe：草稿一份没少。",
+        "this is GPipe itself: nothing is saved.",
     ),
     "wrong_recompute_is_slower": (
         "擦掉重算要多花时间；这里只换先后。",
         "recomputing takes time; only change the order here.",
     ),
     "wrong_slower_than_gpipe": (
-        "比 GPipe 慢了（下面是你的 / GPipe 的）。",
-        "slower than GPipe (yours / GPipe's below).",
+        "比 GPipe 慢了。",
+        "slower than GPipe.",
     ),
     "wrong_keeps_as_much": (
         "留草稿最多的那块显卡，一份也没少留。",
@@ -315,7 +333,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "wrong_m_times_too_small": ("小了 M 倍：除了两次。", "M times too small: divided twice."),
     "wrong_wrong_sign": ("正负号反了。", "the sign is the wrong way round."),
     "wrong_gradients_differ": (
-        "梯度和不切、全留着时不一样。",
+        "梯度不对，和平常算出来的不一样。",
         "the gradients are not those of the ordinary way.",
     ),
     # -- which models
@@ -382,8 +400,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "all questions are answered; the rest is not needed.",
     ),
     "wrong_questions_left": (
-        "还有问题没回答（下面是 B 正在问的那一步）。",
-        "questions are left (the step that B asks for is below).",
+        "还有问题没回答，B 正在问下面这一步。",
+        "questions are left: B is asking for this step.",
     ),
     "wrong_lesson_rule_played": (
         "15 次，和课上的玩法一样多，还能少 1 次：第一遍走的时候，第 3 格别空着。",

@@ -10,7 +10,7 @@ from typing import Any
 from unicodedata import normalize
 
 from pipekit.errors import PipekitError
-from pipekit.learn.exercises.task import Refused
+from pipekit.learn.exercises.task import Case, Refused, case_of
 from pipekit.learn.exercises.timelimit import TimeUp
 from pipekit.plan import Schedule
 
@@ -51,6 +51,17 @@ def items(answer: Any, most: int = MOST_WORDS) -> list[Any]:
     return parts
 
 
+def wrong_count(wanted: int, parts: Sequence[Any]) -> Refused:
+    """Too few parts, or too many: these were not counted to the end."""
+    given = f"{len(parts)}{'+' if len(parts) > wanted else ''}"
+    return Refused("wrong_count", case_of("case_count", wanted=wanted, given=given))
+
+
+def listed(found: Sequence[float]) -> str:
+    """Numbers as a learner wrote them."""
+    return ", ".join(f"{value:g}" for value in found)
+
+
 def number(value: Any) -> float:
     """One number; `"43%"` is 43, too."""
     answered(value)
@@ -74,7 +85,7 @@ def numbers(answer: Any, count: int) -> list[float]:
     answered(answer)
     parts = re.split(r"[\s,;，、；]+", answer.strip()) if isinstance(answer, str) else items(answer, count)
     if len(parts) != count:
-        raise Refused("wrong_count", f"{count} / {len(parts)}{'+' if len(parts) > count else ''}")
+        raise wrong_count(count, parts)
     return [number(part) for part in parts]
 
 
@@ -96,20 +107,19 @@ def call(answer: Callable[..., Any], *arguments: Any) -> Any:
         raise Refused("raised", blame(error)) from None
 
 
-def blame(error: BaseException) -> str:
+def blame(error: BaseException) -> Case | str:
     """What was raised, and in which line of the answer."""
-    name, trace, line = type(error).__name__, error.__traceback__, 0
-    while trace is not None:
+    trace, line = error.__traceback__, 0
+    while trace is not None and not line:
         if not trace.tb_frame.f_globals.get("__name__", "").startswith("pipekit."):
             line = trace.tb_lineno
-            break
         trace = trace.tb_next
     try:
-        said = str(error)
+        said = " ".join(str(error).split())[:160]
     except Exception:
         said = ""
-    where = f" (line {line})" if line else ""
-    return f"{name}: {' '.join(said.split())[:160]}{where}" if said else name + where
+    words = ": ".join(filter(None, (type(error).__name__, said)))
+    return case_of("case_error", error=words, line=line) if line else words
 
 
 def lanes(answer: Any) -> Schedule:
@@ -131,7 +141,7 @@ def lanes(answer: Any) -> Schedule:
 
 
 def judge(
-    cases: Sequence[str],
+    cases: Sequence[str] | None,
     found: Sequence[float],
     right: Sequence[float],
     misconceptions: Mapping[str, Sequence[float]],
@@ -141,7 +151,7 @@ def judge(
     """Compare numbers case by case; what is wrong in a way that has a name gets it.
 
     Args:
-        cases: what each number answers; the first is the lesson's own.
+        cases: what each number answers, the lesson's own first; None: they are told by their place.
         misconceptions: what one would find who believes it; the first that fits is named.
         tolerance: how far a right number may be off.
         partly: what it is called if the lesson's own case is right and another isn't.
@@ -153,7 +163,9 @@ def judge(
     wrong = [index for index, (a, b) in enumerate(zip(found, right, strict=True)) if not same(a, b)]
     if not wrong:
         return
-    case = f"{cases[wrong[0]]}: {found[wrong[0]]:g}"
+    first = wrong[0]
+    given = f"{found[first]:g}"
+    case = f"{cases[first]}: {given}" if cases else case_of("case_place", place=first + 1, given=given)
     if not any(found):
         raise Refused("zeros", case)
     for name, numbers_then in misconceptions.items():

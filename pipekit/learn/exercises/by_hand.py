@@ -10,7 +10,7 @@ from torch import nn
 
 from pipekit import plan, run
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import items, judge, number, numbers
+from pipekit.learn.exercises.answers import items, judge, listed, number, numbers, wrong_count
 from pipekit.learn.exercises.task import Refused, Task
 from pipekit.plan import Costs, gpipe
 
@@ -28,7 +28,7 @@ def grade_count_cells(answer: Any) -> None:
     pieces = plan.simulate(gpipe(GPUS, 4), FORWARD_ONLY)
     cut = round(pieces.num_devices * pieces.makespan)
     judge(
-        ["1", "2", "3"],
+        None,
         numbers(answer, 3),
         [cells, busy, cells - busy],
         {
@@ -49,9 +49,9 @@ def grade_cut_layers(answer: Any) -> None:
     parts = items(answer, GPUS)
     if not any(isinstance(part, Iterable) for part in parts):
         found = numbers(answer, GPUS)
-        raise Refused("counts_not_layers" if sum(found) == LAYERS else "not_pairs", str(found))
+        raise Refused("counts_not_layers" if sum(found) == LAYERS else "not_pairs", listed(found))
     if len(parts) != GPUS:
-        raise Refused("wrong_count", f"{GPUS} / {len(parts)}")
+        raise wrong_count(GPUS, parts)
     rows = [[number(value) for value in items(part, LAYERS)] for part in parts]
     if any(not row for row in rows):
         raise Refused("stage_without_layers")
@@ -113,7 +113,7 @@ def grade_card_times(answer: Any) -> None:
     parts = items(answer, len(ways) * 2)
     pairs = [items(part, 2) for part in parts] if len(parts) == len(ways) else [parts]
     judge(
-        [f"{way} {what}" for way in "123" for what in "CT"],
+        None,
         numbers([value for pair in pairs for value in pair], 2 * len(ways)),
         rows(gets, done),
         {
@@ -133,7 +133,7 @@ def grade_balance_stages(answer: Any) -> None:
     if found == [float(load) for load in best]:
         raise Refused("loads_not_counts")
     if any(count != round(count) or count < 0 for count in found):
-        raise Refused("not_whole", str(found))
+        raise Refused("not_whole", listed(found))
     counts = [round(count) for count in found]
     if 0 in counts:
         raise Refused("stage_without_layers")

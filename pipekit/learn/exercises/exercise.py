@@ -11,7 +11,7 @@ from pipekit.errors import PipekitError
 from pipekit.learn.exercises import results
 from pipekit.learn.exercises.answers import blame
 from pipekit.learn.exercises.catalogue import TASKS
-from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.exercises.task import Refused, Task, case_of
 from pipekit.learn.exercises.timelimit import Limited, TimeUp
 from pipekit.learn.exercises.verdict import UNANSWERED, Verdict
 from pipekit.learn.models import one_thread
@@ -94,7 +94,7 @@ class Exercise:
             return self._noted(refused)
         except TimeUp:
             stopped = "too_slow_still_runs" if limited.abandoned else "too_slow"
-            return self._noted(Refused(stopped, f"{SECONDS:g} s"))
+            return self._noted(Refused(stopped, case_of("case_seconds", seconds=f"{SECONDS:g}")))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # an answer that can't even be looked at
@@ -114,7 +114,9 @@ class Exercise:
             return say("wrong_unanswered", self.lang)
         lines = [say("verdict_wrong", self.lang, what=say(f"wrong_{refused.wrong}", self.lang))]
         if refused.case:
-            lines.append(say("verdict_case", self.lang, case=refused.case))
+            shown = refused.case
+            shown = shown if isinstance(shown, str) else say(shown.key, self.lang, **shown.numbers)
+            lines.append(say("verdict_case", self.lang, case=shown))
         if isinstance(refused.error, PipekitError):
             lines.append(sentence(refused.error, self.lang, view="engineer"))
         return "\n".join(lines)

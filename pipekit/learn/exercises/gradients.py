@@ -12,8 +12,8 @@ from torch import nn
 
 from pipekit import plan, run
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import answered, call, function, items
-from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.exercises.answers import answered, call, function, items, listed
+from pipekit.learn.exercises.task import Case, Refused, Task, case_of
 
 Pieces = list[tuple[torch.Tensor, torch.Tensor]]
 Gradients = list[torch.Tensor]
@@ -73,7 +73,7 @@ def grade_scale_gradients(answer: Any) -> None:
         weights = [parameter.detach().clone() for parameter in model.parameters()]
         given = [(batch.clone(), target.clone()) for batch, target in pieces]
         call(accumulate, model, LOSS, given)
-        case = f"M={len(sizes)}, {sizes}"
+        case = case_of("case_sizes", count=len(sizes), sizes=listed(sizes))
         if any(not torch.equal(a, b) for a, b in zip(weights, model.parameters(), strict=True)):
             raise Refused("weights_changed", case)
         if len(sizes) > 1 and model.most_samples > max(sizes):
@@ -84,7 +84,7 @@ def grade_scale_gradients(answer: Any) -> None:
         compare_gradients(found, model, pieces, case)
 
 
-def compare_gradients(found: list[Any], model: nn.Module, pieces: Pieces, case: str) -> None:
+def compare_gradients(found: list[Any], model: nn.Module, pieces: Pieces, case: Case) -> None:
     """Equal to the whole mini-batch's; what is wrong in a way that has a name gets it."""
     right = gradients_of(model, pieces)
     if any(gradient is None or not gradient.any() for gradient in found):

@@ -7,8 +7,9 @@ from typing import Any
 from pipekit import plan
 from pipekit.learn.exercises import pictures
 from pipekit.learn.exercises.answers import items, number
-from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.exercises.task import Refused, Task, case_of
 from pipekit.plan import Costs, Kind, Op, gpipe, needs
+from pipekit.show import number as number_of
 
 GPUS, PIECES = 4, 4
 EMPTY = 0
@@ -53,7 +54,9 @@ def grade_fill_grid(answer: Any) -> None:
     if [list(column) for column in zip(*grid, strict=False)] == right and len(grid) == columns:
         raise Refused("grid_turned")
     if len(grid) != GPUS or any(len(row) != columns for row in grid):
-        raise Refused("grid_size", f"{GPUS} x {columns} / {len(grid)} x {max(map(len, grid), default=0)}")
+        raise Refused(
+            "grid_size", case_of("case_size", rows=len(grid), columns=max(map(len, grid), default=0))
+        )
     if not any(map(any, grid)):
         raise Refused("zeros")
     if grid == right[::-1]:
@@ -71,7 +74,7 @@ def first_wrong_cell(grid: Grid, right: Grid) -> None:
             piece, wanted = grid[gpu][slot], right[gpu][slot]
             if piece == wanted:
                 continue
-            case = f"GPU {gpu + 1}, {slot + 1}: {piece or '.'}"
+            case = case_of("case_cell", gpu=number_of(gpu), slot=number_of(slot), given=piece or ".")
             if piece == EMPTY:
                 raise Refused("could_work", case)
             if not 1 <= piece <= PIECES:

@@ -8,8 +8,8 @@ from typing import Any
 from pipekit import plan
 from pipekit.errors import PipekitError
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import call, function, lanes
-from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.exercises.answers import call, function, lanes, listed
+from pipekit.learn.exercises.task import Refused, Task, case_of
 from pipekit.plan import Costs, Kind, Op, Schedule, gpipe, one_f_one_b
 
 COSTS = Costs(forward=1, backward=2)
@@ -90,7 +90,14 @@ def grade_beat_gpipe(answer: Any) -> None:
         runs(found, k, m)
         mine, theirs = (plan.simulate(each, COSTS) for each in (found, gpipe(k, m)))
         kept = plan.peak_in_flight(mine)
-        case = f"K={k}, M={m}: {mine.makespan:g} / {theirs.makespan:g}; {', '.join(map(str, kept))}"
+        case = case_of(
+            "case_schedule",
+            k=k,
+            m=m,
+            mine=f"{mine.makespan:g}",
+            theirs=f"{theirs.makespan:g}",
+            kept=listed(kept),
+        )
         if plan.recognise(found) == "gpipe":
             raise Refused("still_gpipe", case)
         if Kind.RECOMPUTE in {op.kind for lane in found.lanes for op in lane}:

@@ -15,7 +15,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from pipekit import run
 from pipekit.learn.exercises.answers import call, function
-from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.exercises.task import Refused, Task, case_of
 
 LAYERS, SAMPLES, WIDTH = 9, 5, 6
 MOST_KEPT, MOST_AT_ONCE, MOST_CALLS = 4, 6, 2 * LAYERS
@@ -102,7 +102,7 @@ def keep_all(layers: list[nn.Module], values: torch.Tensor) -> torch.Tensor:
 def grade_recompute(answer: Any) -> None:
     """The same result and gradients as the ordinary way, with less kept, less at once, each layer at most twice."""
     found, right = counted(function(answer), seed=0), counted(keep_all, seed=0)
-    case = f"kept {found.kept}, at once {found.most}, calls {found.calls}"
+    case = case_of("case_desk", kept=found.kept, most=found.most, calls=found.calls)
     if run.relative_difference([found.answer], [right.answer]) > EQUAL:
         raise Refused("answer_differs", case)
     if all(gradient is None for gradient in found.gradients):

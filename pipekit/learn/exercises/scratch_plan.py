@@ -12,7 +12,7 @@ from typing import Any
 
 from pipekit.learn.exercises import pictures
 from pipekit.learn.exercises.answers import answered, items
-from pipekit.learn.exercises.task import Refused, Task
+from pipekit.learn.exercises.task import Refused, Task, case_of
 from pipekit.learn.games.scratch import Scratch, new_game, optimum
 from pipekit.learn.games.scratch_played import recognise
 
@@ -24,12 +24,12 @@ _MOVE = re.compile(r"(\d{1,2})(\*?)")
 def compute(game: Scratch, step: int) -> Scratch:
     """Go to the value before a step, and compute it; `Refused` where that value isn't there any more."""
     if not 1 <= step <= game.num_steps:
-        raise Refused("no_such_step", str(step))
+        raise Refused("no_such_step", case_of("case_step", step=step))
     if step > game.asked:
-        raise Refused("step_not_needed", str(step))
+        raise Refused("step_not_needed", case_of("case_step", step=step))
     if game.head != step - 1:
         if step - 1 not in {0, *game.cells}:
-            raise Refused("step_before_lost", str(step))
+            raise Refused("step_before_lost", case_of("case_step", step=step))
         game = game.restart() if step == 1 else game.take(game.cells.index(step - 1))
     return game.compute()
 
@@ -68,9 +68,12 @@ def grade_three_cells(answer: Any) -> None:
     """All questions answered, with three cells, and as few steps computed as can be."""
     game = played(answer)
     if not game.won:
-        raise Refused("questions_left", str(game.asked))
+        raise Refused("questions_left", case_of("case_step", step=game.asked))
     if game.evaluations > optimum(game.num_steps, CELLS):
-        raise Refused(KNOWN.get(recognise(game).name, "more_than_needed"), str(game.evaluations))
+        raise Refused(
+            KNOWN.get(recognise(game).name, "more_than_needed"),
+            case_of("case_computed", count=game.evaluations),
+        )
 
 
 TASKS = (

@@ -9,16 +9,29 @@ from typing import Any
 from pipekit.errors import PipekitError
 
 
+@dataclass(frozen=True)
+class Case:
+    """Where a misconception shows, in words of both languages: `say(key, lang, **numbers)`."""
+
+    key: str
+    numbers: dict[str, Any]
+
+
+def case_of(key: str, **numbers: Any) -> Case:
+    """A case by the name of its words."""
+    return Case(key, numbers)
+
+
 class Refused(Exception):
     """A grader's refusal: which misconception it is, and the case that shows it.
 
     Args:
         wrong: the misconception, a key of `verdict_words`; in words `say("wrong_" + wrong, lang)`.
-        case: where it shows, in a form that both languages read: `K=3, M=5: 12`.
+        case: where it shows; a text where both languages read the same: `K=3, M=5: 12`.
         error: the engine's own sentence, where it refused too.
     """
 
-    def __init__(self, wrong: str, case: str = "", error: PipekitError | None = None) -> None:
+    def __init__(self, wrong: str, case: Case | str = "", error: PipekitError | None = None) -> None:
         super().__init__(wrong, case)
         self.wrong, self.case, self.error = wrong, case, error
 
