@@ -283,7 +283,7 @@ def test_visits_are_said_when_they_change(capsys):
         time.sleep(0.2)
     stop.set()
     saying.join()
-    assert capsys.readouterr().out == "pipekit: opened 1 times\npipekit: opened 3 times\n"
+    assert capsys.readouterr().out == "pipekit: visits: 1\npipekit: visits: 3\n"
 
 
 def test_without_a_network_it_says_so(monkeypatch, tmp_path):

@@ -95,10 +95,10 @@ LINES = {
         "en": "this page and nothing else is given out; your notebooks are not. If the firewall asks, allow it (private "
         "networks); where the school's Wi-Fi keeps devices apart, use a phone's hotspot. Press Ctrl-C here to stop",
     },
-    "visits": {"zh": "打开过 {count} 次", "en": "opened {count} times"},
+    "visits": {"zh": "打开过 {count} 次", "en": "visits: {count}"},
     "share_ended": {
         "zh": "关掉了；一共打开过 {count} 次",
-        "en": "stopped; the page was opened {count} times",
+        "en": "stopped; visits: {count}",
     },
     "screen_title": {"zh": "用手机打开", "en": "Open it on your phone"},
     "screen_how": {
