@@ -1,5 +1,6 @@
 """`check()` gives a verdict whatever an answer is or does, and writes it down; `hint()` and `solution()` fold."""
 
+import contextlib
 import json
 import threading
 
@@ -143,6 +144,16 @@ def test_an_error_is_told_with_its_line(given):
 def test_a_loop_that_never_ends_is_stopped(given, impatient):
     assert given(SLOT, forever).wrong == "too_slow"
     assert given(COUNT, endless()).wrong == "wrong_count"
+    assert still_running() == []
+
+
+def test_a_loop_that_catches_errors_is_stopped_too(given, impatient):
+    def careless(k, m):
+        while True:
+            with contextlib.suppress(Exception):
+                k / 1
+
+    assert given(SLOT, careless).wrong == "too_slow"
     assert still_running() == []
 
 

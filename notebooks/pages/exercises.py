@@ -39,7 +39,7 @@ def posed(keys: Iterable[str]) -> list[dict[str, Any]]:
         task = TASKS[key]
         apart = "\n\n\n" if task.stub.startswith("def") else "\n"
         cells += [
-            text(*(f"## {number} {say(f'exercise_{key}_title', lang)}" for lang in LANGUAGES)),
+            text(*(f"## {number}. {say(f'exercise_{key}_title', lang)}" for lang in LANGUAGES)),
             code(f'task = exercises.get("{key}", lang="LANG")\ntask.show()'),
             code(f"{task.stub}{apart}task.check({task.name})", "nbval-check-output"),
             code("task.hint()"),
@@ -52,7 +52,7 @@ def answers(keys: Iterable[str], lang: str) -> str:
     parts = []
     for number, key in enumerate(keys, start=1):
         title, why = (say(f"exercise_{key}_{part}", lang) for part in ("title", "right"))
-        parts.append(f"### {number} {title}\n\n```python\n{TASKS[key].solution}\n```\n\n{why}")
+        parts.append(f"### {number}. {title}\n\n```python\n{TASKS[key].solution}\n```\n\n{why}")
     return "\n\n".join(parts)
 
 

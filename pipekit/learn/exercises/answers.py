@@ -11,7 +11,6 @@ from unicodedata import normalize
 
 from pipekit.errors import PipekitError
 from pipekit.learn.exercises.task import Case, Refused, case_of
-from pipekit.learn.exercises.timelimit import TimeUp
 from pipekit.plan import Schedule
 
 MOST_WORDS = 2000  # of one answer; nobody's is longer, except one that never ends
@@ -74,8 +73,6 @@ def number(value: Any) -> float:
         raise Refused("not_a_number", short(value))
     try:
         return float(value)
-    except TimeUp:
-        raise
     except Exception:
         raise Refused("not_a_number", short(value)) from None
 
@@ -95,16 +92,6 @@ def function(answer: Any) -> Callable[..., Any]:
     if not callable(answer):
         raise Refused("not_a_function", short(answer))
     return answer
-
-
-def call(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """What a learner's function returns; what it raises is refused in words, with its line."""
-    try:
-        return answer(*arguments)
-    except (TimeUp, Refused):
-        raise
-    except BaseException as error:  # `exit()` and the like, too
-        raise Refused("raised", blame(error)) from None
 
 
 def blame(error: BaseException) -> Case | str:

@@ -12,7 +12,7 @@ from torch import nn
 
 from pipekit import plan, run
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import answered, call, function, items, listed
+from pipekit.learn.exercises.answers import answered, function, items, listed
 from pipekit.learn.exercises.task import Case, Refused, Task, case_of
 
 Pieces = list[tuple[torch.Tensor, torch.Tensor]]
@@ -72,7 +72,7 @@ def grade_scale_gradients(answer: Any) -> None:
         model, pieces = Watched(), made(sizes)
         weights = [parameter.detach().clone() for parameter in model.parameters()]
         given = [(batch.clone(), target.clone()) for batch, target in pieces]
-        call(accumulate, model, LOSS, given)
+        accumulate(model, LOSS, given)
         case = case_of("case_sizes", count=len(sizes), sizes=listed(sizes))
         if any(not torch.equal(a, b) for a, b in zip(weights, model.parameters(), strict=True)):
             raise Refused("weights_changed", case)

@@ -8,7 +8,7 @@ from typing import Any
 from pipekit import plan
 from pipekit.errors import PipekitError
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import call, function, lanes, listed
+from pipekit.learn.exercises.answers import function, lanes, listed
 from pipekit.learn.exercises.task import Refused, Task, case_of
 from pipekit.plan import Costs, Kind, Op, Schedule, gpipe, one_f_one_b
 
@@ -22,7 +22,7 @@ def grade_gpipe_order(answer: Any) -> None:
     """All forwards in order, then all backwards in the opposite order, for any K and M."""
     order = function(answer)
     for k, m in SMALL:
-        found, right = lanes(call(order, k, m)), gpipe(k, m)
+        found, right = lanes(order(k, m)), gpipe(k, m)
         case = f"K={k}, M={m}: {str(found)[:120]}"
         if list(found.lanes) == list(right.lanes):
             continue
@@ -86,7 +86,7 @@ def grade_beat_gpipe(answer: Any) -> None:
     """As quick as GPipe, and fewer pieces in flight on the GPU that keeps most."""
     order = function(answer)
     for k, m in MORE_PIECES:
-        found = lanes(call(order, k, m))
+        found = lanes(order(k, m))
         runs(found, k, m)
         mine, theirs = (plan.simulate(each, COSTS) for each in (found, gpipe(k, m)))
         kept = plan.peak_in_flight(mine)

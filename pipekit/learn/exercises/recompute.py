@@ -14,7 +14,7 @@ from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from pipekit import run
-from pipekit.learn.exercises.answers import call, function
+from pipekit.learn.exercises.answers import function
 from pipekit.learn.exercises.task import Refused, Task, case_of
 
 LAYERS, SAMPLES, WIDTH = 9, 5, 6
@@ -75,7 +75,7 @@ def counted(function: Any, seed: int) -> Counted:
         desk = Desk()
         layers = [Layer(desk) for _ in range(LAYERS)]
         batch = torch.randn(SAMPLES, WIDTH, dtype=torch.float64, requires_grad=True)
-    answer = call(function, list(layers), batch)
+    answer = function(list(layers), batch)
     if answer is None or answer is ...:
         raise Refused("unanswered")
     if not torch.is_tensor(answer) or answer.shape != (SAMPLES, WIDTH):

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipekit import plan
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import call, function, judge, number
+from pipekit.learn.exercises.answers import function, judge, number
 from pipekit.learn.exercises.task import Refused, Task
 from pipekit.plan import Costs, gpipe
 
@@ -33,7 +33,7 @@ def grade_slot(answer: Any) -> None:
     asked = [(1, 1), (2, 3), (4, 4), (3, 1), *random.Random().sample(sorted(starts), 8)]
     judge(
         [f"k={k}, m={m}" for k, m in asked],
-        [number(call(slot, k, m)) for k, m in asked],
+        [number(slot(k, m)) for k, m in asked],
         [starts[pair] for pair in asked],
         {
             "slot_one_late": [k + m for k, m in asked],
@@ -58,7 +58,7 @@ def grade_finish_time(answer: Any) -> None:
     asked += [([1, 6, 2, 3], 5)]  # neither the first nor the last is the slowest
     judge(
         [f"times={times}, M={m}" for times, m in asked],
-        [number(call(finish, list(times), m)) for times, m in asked],
+        [number(finish(list(times), m)) for times, m in asked],
         [
             plan.simulate(gpipe(len(times), m), Costs(forward=times, backward=0)).makespan
             for times, m in asked
@@ -88,7 +88,7 @@ def grade_best_pieces(answer: Any) -> None:
     best = function(answer)
     asked = [(k, alpha, beta) for k, alpha, beta in OVERHEADS]
     cases = [f"K={k}, alpha={alpha:g}, beta={beta:g}" for k, alpha, beta in asked]
-    found = [number(call(best, *numbers)) for numbers in asked]
+    found = [number(best(*numbers)) for numbers in asked]
     shown = [f"{case}: {pieces:g}" for case, pieces in zip(cases, found, strict=True)]
     times = [
         min(step_time(*numbers, pieces) for pieces in range(1, MOST_PIECES + 1)) * NEAR_ENOUGH
