@@ -42,6 +42,7 @@ are kept, and no memory is needed, however large it is. Left: counted here. Righ
     code(
         """
 import torch
+
 from pipekit.learn.giants import PUBLISHED, amoebanet, num_parameters
 
 with torch.device("meta"):
