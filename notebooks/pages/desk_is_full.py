@@ -62,14 +62,14 @@ panel.picture()
     ),
     text(
         """
-三样和旋钮一样多或者是它的两倍：旋钮 1 份、要改的量 1 份、笔记 2 份，一共 4 份，还没算草稿。
+旋钮算 1 份，要改的量也是 1 份，笔记是 2 份：一共 4 份，草稿还没算。
 
 ## 搭高一点
 
 下一个单元格一层一层加高，找到第一座放不下的塔。答案藏着，猜好了再点开。
 """,
         """
-Three of them follow from the knobs: 1 share of knobs, 1 of changes, 2 of notes, 4 in all, and no scratch paper yet.
+Call the knobs 1 share: their changes are 1 more, the notes 2. That makes 4, and no scratch paper yet.
 
 ## Build higher
 

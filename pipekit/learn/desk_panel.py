@@ -119,15 +119,14 @@ class DeskPanel(show.Panel):
             self.devices.name(say("desk_devices", self.lang))
             self.train.description = self.train.tooltip = say("desk_count", self.lang)
             refused = self._refused()
-            self.said.value = refused or self._verdict()
+            self.said.value = refused or f"{self._verdict()} · {say(self._source, self.lang)}"
             self.train.disabled = bool(refused)
             if not refused:
                 self.chart.value, self.cut.value = self.picture().png, self._layers_in_words()
 
     def picture(self) -> show.Still:
         """The bars as a still picture."""
-        source = "desk_counted" if self._key in self._counted else "desk_predicted"
-        return show.desk_chart(self.desks, self.limit, source, self.lang)
+        return show.desk_chart(self.desks, self.limit, self._source, self.lang)
 
     def picture_png(self) -> bytes:
         """The bars."""
@@ -141,6 +140,11 @@ class DeskPanel(show.Panel):
     @property
     def _key(self) -> Key:
         return self.num_layers, self.num_devices
+
+    @property
+    def _source(self) -> str:
+        """Where the bars come from."""
+        return "desk_counted" if self._key in self._counted else "desk_predicted"
 
     def _verdict(self) -> str:
         return show.desk_verdict(self.desks, self.limit, self.lang)
