@@ -32,7 +32,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "cards_span": ("{person}：{what}，第 {start} 到 {end} 秒", "{person}: {what}, {start} to {end} s"),
     "cards_ask": (
         "先猜：12 张牌，三种方法各要几秒全部做完？",
-        "Guess first: 12 cards. After how many seconds is all done, in each way?",
+        "Guess first: after how many seconds are 12 cards done?",
     ),
     "cards_ask_way": ("方法 {number}", "Way {number}"),
     "cards_guess_first": (

@@ -112,7 +112,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "scratch_redone_none": ("往回时没有再记", "nothing on the way back"),
     "scratch_redone": ("往回时又记了{later}", "on the way back {later}"),
-    "scratch_steps": ("第 {steps} 步", "step {steps}"),
+    "scratch_one_step": ("第 {steps} 步", "step {steps}"),
+    "scratch_steps": ("第 {steps} 步", "steps {steps}"),
     "scratch_and": ("、", ", "),
     "scratch_you_guessed": ("你猜的是 {guess} 次。", "You guessed {guess}."),
     "scratch_training": (

@@ -269,4 +269,5 @@ def played_words(played: Played, game: Scratch, lang: str) -> str:
 
 
 def _listed(steps: tuple[int, ...], lang: str) -> str:
-    return say("scratch_steps", lang, steps=say("scratch_and", lang).join(map(str, steps)))
+    key = "scratch_one_step" if len(steps) == 1 else "scratch_steps"
+    return say(key, lang, steps=say("scratch_and", lang).join(map(str, steps)))
