@@ -138,7 +138,7 @@ print(*csv_bytes(panel.points).decode("utf-8-sig").splitlines()[0].split(","), s
 | 草稿都擦掉，总时间多几成？ | `policies=["never", "always"]` |
 | 有一块显卡慢一倍，多切几小份有用吗？ | `slow_device`（下面的单元格） |
 
-前三个在上面的面板里做。第四个要这样写。**先猜**，再运行：4、8、16 小份，气泡各是百分之几？
+前三个在上面的面板里做。第四个要这样写。**先猜**，再运行：4 小份和 16 小份，气泡各是百分之几？
 """,
         """
 ## Your turn
@@ -153,14 +153,14 @@ Choose a question, or think of one. Move one knob only!
 | One GPU is half as fast: do more pieces help? | `slow_device` (the cell below) |
 
 The panel above does the first three. The fourth is written like this. **Guess first**, then run it: how big is the bubble
-with 4, 8 and 16 pieces?
+with 4 pieces, and with 16?
 """,
     ),
     code(
         """
 from pipekit.learn import Experiment, Settings
 
-outcomes = Experiment().sweep(Settings(slow_device=2, slow_factor=2.0), [4, 8, 16])
+outcomes = Experiment().sweep(Settings(slow_device=2, slow_factor=2.0), [4, 16])
 outcomes
 """,
         hidden=True,
@@ -196,7 +196,7 @@ TEACHER_ZH = """
 * `overhead_ms`=10：大约 8 小份最快（机器不同会差一点），再细反而慢。
 * `stages="2-6"`、8 小份：气泡 11.1%、20.0%、27.3%、33.3%、38.5%。
 * 都擦掉：多 1/3（往回改要 2 格的时候）。
-* 慢一倍的显卡：慢的那块一直忙，别的都在等它；小份多了气泡还是降不下来，4、8、16 小份算出来是 55%、47%、43%。该做的是重新切，见“段要一样重”。
+* 慢一倍的显卡：慢的那块一直忙，别的都在等它；小份多了气泡还是降不下来，4 小份和 16 小份算出来是 55% 和 43%。该做的是重新切，见“段要一样重”。
 
 简化了什么
 * 显卡是替身：每格活的时间是规定的，先后和等待是真的测到的。
@@ -220,8 +220,8 @@ Answers
 * `overhead_ms` = 10: about 8 pieces are fastest (machines differ a little); finer is slower.
 * `stages="2-6"`, 8 pieces: bubble 11.1, 20.0, 27.3, 33.3, 38.5 %.
 * All erased: 1/3 more (where going back takes 2 slots).
-* A GPU half as fast: it is always busy and the others wait for it; more pieces don't bring the bubble down far: 55, 47
-  and 43 % predicted at 4, 8, 16 pieces. What helps is another cut; see the page on equal weight.
+* A GPU half as fast: it is always busy and the others wait for it; more pieces don't bring the bubble down far: 55 and
+  43 % predicted at 4 and 16 pieces. What helps is another cut; see the page on equal weight.
 
 What is simplified
 * GPUs are stand-ins: times of ops are declared; order and waiting are measured.
