@@ -136,6 +136,8 @@ def test_a_class_goes_through_the_five_stops(opened, screenshot, lang, width, he
     room.at(5)
     done("5-game")
     room.press(room.say("lesson_erase_run"))
+    room.lesson.locator(".pipekit-erase:visible").wait_for(timeout=SOON)
+    room.lesson.locator(".pipekit-game:visible").wait_for(state="hidden", timeout=SOON)
     room.press(room.say("guess_none"))
     room.press(room.say("lesson_run", count=3, seconds="").split("（")[0].split(" (")[0])
     room.answer(room.say("lesson_erase_kept"))
@@ -145,7 +147,7 @@ def test_a_class_goes_through_the_five_stops(opened, screenshot, lang, width, he
 
     room.press(room.say("lesson_lap"))
     room.press(room.say("lesson_stop"))
-    room.lesson.locator("button", has_text=room.say("lesson_start")).wait_for(timeout=SOON)
+    room.lesson.locator("[data-do=start]").wait_for(timeout=SOON)
     assert abs(room.time() - (time.monotonic() - began)) < 3
     room.press(room.say("lesson_large"))
     room.answer(room.say("lesson_lap_said", number=1, time="")[:5].strip(), SOON)
