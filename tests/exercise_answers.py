@@ -215,11 +215,17 @@ def two_ahead(K, M):
     return lanes
 
 
+def even_then_odd(M):
+    """All forwards first, as GPipe; only the backwards in another order."""
+    return [f"F{m}" for m in range(M)] + [f"B{m}" for m in sorted(range(M), key=lambda m: m % 2)]
+
+
 RIGHT["beat_gpipe"] = [plan.one_f_one_b, eager]
 WRONG["beat_gpipe"] = {
     "still_gpipe": plan.gpipe,
     "piece_by_piece": lambda K, M: text(K, M, lambda M: [f"{k}{m}" for m in range(M) for k in "FB"]),
     "slower_than_gpipe": two_ahead,
+    "keeps_as_much": lambda K, M: text(K, M, even_then_odd),
     "recompute_is_slower": lambda K, M: plan.one_f_one_b(K, M, "always"),
     "schedule_size": lambda K, M: plan.one_f_one_b(K, 1),
     "cannot_run": lambda K, M: ["0F0"] * K,
@@ -288,6 +294,7 @@ WRONG["scale_gradients"] = {
     "raised": lambda model, loss, pieces: model(pieces),
 }
 MORE_WRONG = [  # (task, answer, misconception): another way to the same one
+    ("best_pieces", lambda *numbers: round(1.6 * brute_force(*numbers)), "not_the_best"),
     ("scale_gradients", forward_only, "no_gradients"),
     ("scale_gradients", each(lambda n, total, count: 1 / count, slice(1)), "first_only"),
     ("scale_gradients", each(lambda n, total, count: n / total, clear=True), "last_only"),
