@@ -35,6 +35,7 @@ SMALL_TARGETS = """least => [...document.querySelectorAll('.pipekit-room :is(but
     .map(each => [each.title || each.innerText, each.getBoundingClientRect()])
     .filter(([words, box]) => box.height < least - 0.5 || box.width < least - 0.5)
     .map(([words, box]) => [words, box.width, box.height])"""
+SIDES = (("y", "height"), ("x", "width"))
 FOCUSED = "() => document.activeElement?.dataset?.key ?? null"
 
 
@@ -94,18 +95,17 @@ class Keys(Mouse):
         """Arrows towards a thing on the table, which Tab brought the hand to."""
         if self.page.evaluate(FOCUSED) is None:
             self.game.table.locator("[tabindex='0']").first.focus()
-        goal = target.get_attribute("data-key")
-        box = target.bounding_box()
+        goal, box, tried = target.get_attribute("data-key"), target.bounding_box(), set()
         for _ in range(60):
-            if self.page.evaluate(FOCUSED) == goal:
+            key = self.page.evaluate(FOCUSED)
+            if key == goal:
                 return
-            here = self.game.at(self.page.evaluate(FOCUSED)).bounding_box()
-            down = box["y"] + box["height"] / 2 - here["y"] - here["height"] / 2
-            right = box["x"] + box["width"] / 2 - here["x"] - here["width"] / 2
-            if abs(down) > 10:
-                self.page.keyboard.press("ArrowDown" if down > 0 else "ArrowUp")
-            else:
-                self.page.keyboard.press("ArrowRight" if right > 0 else "ArrowLeft")
+            here = self.game.at(key).bounding_box()
+            down, right = (box[side] + box[size] / 2 - here[side] - here[size] / 2 for side, size in SIDES)
+            ways = ["Down" if down > 0 else "Up"] * (abs(down) > 10) + ["Right" if right > 0 else "Left"]
+            way = next((each for each in ways if (key, each) not in tried), ways[-1])
+            tried.add((key, way))  # where the straight way is blocked, one goes around
+            self.page.keyboard.press(f"Arrow{way}")
         raise AssertionError(f"the arrows never came to {goal}")
 
     def type(self, field, text):

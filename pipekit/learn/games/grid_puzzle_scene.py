@@ -219,7 +219,7 @@ def _questions(puzzle: Puzzle, row: int, width: int, lang: str) -> list[Item]:
         mark = "ok" if what in right else "wrong" if what in typed else ""
         items += [
             Item(
-                key=f"ask:{what}", kind="label", row=row, column=column, colspan=label, text=say(ASKED[what], lang),
+                key=f"ask:{what}", kind="label", row=row, column=column, colspan=label, text=say(ASKED[what], lang) + (" √" if what in right else ""),
                 align="right",
             ),
             Item(
