@@ -27,10 +27,12 @@ TEACHER = (
 | 课前 | – | 双击开始（第一次要几分钟），等五站出来；发牌、发表 | 三人一组，坐好 |
 | 1 洗衣服 | 7 | 念题；看“一篮接一篮”，一格一格走到第 3、4 格，问：洗衣机在干什么？再收流水线的猜测，**不给答案** | 1 分钟讨论；猜流水线要几分钟，写在纸上 |
 | 2 传牌 | 13 | 讲规则 2 分；三种方法各做一轮，每轮约 1 分半，轮与轮之间半分钟；秒表放大；收各组的两个数 3 分；看三张时间表 2 分 | A 画圈、B 打勾、C 折角放进盒子；计时员记“C 拿到第一张”和“全部做完” |
-| 3 两张时间表 | 9 | 先收两个猜测 2 分；按“训练一次”（约 5 秒）；上下两张时间表对着看 4 分；慢放一遍 1 分；指着空格问“为什么闲着？” 2 分 | 填空：16×4 = 64 格，干活 16 格，闲着 48 格 |
-| 4 切得更细 | 6 | 收四个猜测 1 分；按“都真的跑一遍”（约 5 秒）；看表和曲线 3 分；**现在给洗衣服的答案** 1 分 | 说出规律；回头看自己第 1 站的猜测 |
-| 5 擦掉重算 | 7 | 玩草稿纸游戏 4 分（全班喊，老师按）；切到“真的跑一遍”（约 4 秒），看草稿和时间各变了多少 3 分 | 喊下一步；说为什么多出来的是三分之一 |
+| 3 两张时间表 | 9 | 先收两个猜测 2 分；按“训练一次”（约 5 秒，走到这一站还要先等两三秒）；上下两张时间表对着看 4 分；慢放一遍 1 分；指着空格问“为什么闲着？” 2 分 | 填空：16×4 = 64 格，干活 16 格，闲着 48 格 |
+| 4 切得更细 | 6 | 收四个猜测 1 分；按“都真的跑一遍”（5 到 10 秒）；看表和曲线 3 分；**现在给洗衣服的答案** 1 分 | 说出规律；回头看自己第 1 站的猜测 |
+| 5 擦掉重算 | 7 | 玩草稿纸游戏 4 分（全班喊，老师按）；切到“真的跑一遍”（约 5 秒），看草稿和时间各变了多少 3 分 | 喊下一步；说为什么多出来的是三分之一 |
 | 出口 | 3 | 三个问题（见后） | 写在纸条上 |
+
+等电脑的时间，五站加起来不到半分钟（用秒表走过三遍，25 到 28 秒）；45 分钟都是人的时间。
 
 晚了 5 分钟：第 2 站只做方法 1 和 2（省 2 分），第 5 站不玩游戏，只跑（省 4 分）。早了：第 3 站把一块显卡调慢一倍，先猜再跑。
 
@@ -100,10 +102,13 @@ and is as it was when the class comes back.
 | before | – | double-click start (minutes, the first time), wait for the five stops; hand out cards and tables | groups of three |
 | 1 Laundry | 7 | read it out; in "one after another" step to slots 3 and 4: what does the washer do? Then take guesses for the line, and **give no answer** | talk for a minute; guess the line's minutes, write it down |
 | 2 Cards | 13 | rules 2; one round of each way, about 1½ each and ½ between; the stopwatch large; take each group's two numbers 3; look at the three grids 2 | A draws a circle, B ticks it, C folds it into the box; a timekeeper notes C's first card and the end |
-| 3 Two grids | 9 | take two guesses 2; "Train once" (about 5 s); compare the grids 4; replay 1; point at an idle cell: why? 2 | fill in: 16 × 4 = 64 cells, 16 busy, 48 idle |
-| 4 More pieces | 6 | take four guesses 1; "Really run all" (about 5 s); table and curve 3; **now the laundry's answer** 1 | say the rule; look back at their first guess |
-| 5 Erase and redo | 7 | the scratch-paper game 4 (the class calls, the teacher presses); then "The real thing" (about 4 s): what changed, paper and time 3 | call the next step; say why it is a third |
+| 3 Two grids | 9 | take two guesses 2; "Train once" (about 5 s, and two or three to reach the stop); compare the grids 4; replay 1; point at an idle cell: why? 2 | fill in: 16 × 4 = 64 cells, 16 busy, 48 idle |
+| 4 More pieces | 6 | take four guesses 1; "Really run all" (5 to 10 s); table and curve 3; **now the laundry's answer** 1 | say the rule; look back at their first guess |
+| 5 Erase and redo | 7 | the scratch-paper game 4 (the class calls, the teacher presses); then "The real thing" (about 5 s): what changed, paper and time 3 | call the next step; say why it is a third |
 | exit | 3 | three questions (below) | on a slip of paper |
+
+Waiting for the computer adds up to less than half a minute over all five stops (walked through with a stopwatch: 25 to
+28 s); the 45 minutes are people's.
 
 Five minutes late: at stop 2 only ways 1 and 2 (saves 2), at stop 5 no game, only the run (saves 4). Early: at stop 3 make one GPU
 half as fast; guess, then run.
