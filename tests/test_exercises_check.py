@@ -1,6 +1,5 @@
 """`check()` gives a verdict whatever an answer is or does, and writes it down; `hint()` and `solution()` fold."""
 
-import contextlib
 import json
 import threading
 
