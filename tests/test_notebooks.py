@@ -166,6 +166,6 @@ def test_a_checked_cell_without_output_is_found(copy):
             if "nbval-check-output" in cell.metadata.get("tags", []):
                 cell.outputs = []
 
-    assert copy(spoil, "02-relay-or-line") == [
+    assert set(copy(spoil, "02-relay-or-line")) == {
         "en/02-relay-or-line.ipynb: a cell whose output is checked has none"
-    ]
+    }

@@ -105,8 +105,7 @@ A step takes (M+K-1)(alpha + beta/M), and that is smallest at M = sqrt(beta (K-1
     code(
         """
 found = min(steps, key=lambda pieces: steps[pieces].makespan)
-assert found in (4, 8, 16), found
-assert steps[1].makespan > steps[found].makespan < steps[32].makespan
+assert found in (4, 8, 16) and steps[1].makespan > steps[found].makespan < steps[32].makespan, found
 print(found, round(cost.best(num_devices=4), 1))
 """,
         hidden=True,
