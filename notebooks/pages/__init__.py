@@ -12,6 +12,7 @@ ORDER = (
     "start",
     "control-room",
     "lesson-45",
+    "games",
     "01-desk-is-full",
     "02-relay-or-line",
     "03-how-many-pieces",
