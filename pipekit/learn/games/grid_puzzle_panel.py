@@ -31,7 +31,7 @@ class GridPuzzle(Game[Puzzle]):
     def __init__(
         self, lang: str = "zh", task: str = "forward", num_stages: int = 4, num_micro_batches: int = 4
     ) -> None:
-        self.task = Menu(TASKS, "210px")
+        self.task = Menu(TASKS, "270px")
         self.stages, self.pieces = Stepper(*DEVICES), Stepper(*MICRO_BATCHES)
         self.hint_button = button()
         self._marks: dict[str, str] = {}

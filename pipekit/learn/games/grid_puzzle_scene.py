@@ -22,7 +22,7 @@ from pipekit.show.grid import ink_on
 HEAD, ROOM, WIDEST, ROW, TOUCH = 104, 1160, 64, 44, 44  # pixels
 GAP = 2
 SHOWN = 16  # columns of the lesson's two grids: 4 pieces, one GPU after the other
-SPARE = 3  # free columns behind the longest schedule that anybody needs
+SPARE = 1  # free column behind the longest schedule that anybody needs: more, and a finger would miss
 LINES = (("F", "I"), ("B", "W"))  # of chips, each kind's pieces side by side
 IDLE = "#ECECEC"
 ASKED = {"cells": "puzzle_ask_cells", "busy": "puzzle_ask_busy", "idle": "puzzle_ask_idle"}
