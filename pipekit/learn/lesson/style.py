@@ -5,7 +5,8 @@ from pipekit.learn.controlroom.style import STYLE as ROOM
 TOUCH = 44  # pixels: a finger on a board
 # Panels within bring the room's style sheet once more, later in the page: what changes it here is more specific.
 LESSON = f"""<style>
-.pipekit-lesson {{ gap: 2px; }}
+.pipekit-lesson {{ gap: 0; }}
+.pipekit-room.pipekit-lesson.pipekit-wide {{ padding-top: 0; padding-bottom: 0; }}
 .pipekit-lesson > .widget-html:first-child {{ display: none; }}
 .pipekit-lesson .pipekit-stop.pipekit-stop, .pipekit-lesson .pipekit-stop .pipekit-room {{ margin: 0; padding: 0; width: 100%; }}
 .pipekit-lesson .pipekit-stop .pipekit-room {{ overflow: hidden; }}
