@@ -11,12 +11,18 @@ from pipekit import plan
 RIGHT = {
     "count_cells": ["64 16 48", torch.tensor([64, 16, 48])],
     "cut_layers": [[range(1, 11), range(11, 21), range(21, 31), range(31, 41)], ((1, 10), [11, 20], (21, 30), (31, 40))],
-    "fill_grid": [[[1, 2, 3, 4, 0, 0, 0], [0, 1, 2, 3, 4, 0, 0], [0, 0, 1, 2, 3, 4, 0], "0 0 0 1 2 3 4"]],
+    "fill_grid": [
+        [[1, 2, 3, 4, 0, 0, 0], [0, 1, 2, 3, 4, 0, 0], [0, 0, 1, 2, 3, 4, 0], "0 0 0 1 2 3 4"],
+        "１ ２ ３ ４ 。 。 。\n\n。 1 2 3 4 。 。\n． － 1 2 3 4 _\n　0 0 0 1 2 3 4\n",
+    ],
     "predict_bubble": [(75, 43, 27, 16), ["75%", "42.9%", "27.3%", "15.8%"], "75，43，27，16"],
     "card_times": [[24, 36, 8, 20, 2, 14], {"1": (24, 36), "2": (8, 20), "3": (2, 14)}],
     "balance_stages": [[4, 4, 2, 2], "5 3 2 2"],
-    "batch_norm": [["f", "c"], {"C", "F"}, "C, F"],
-    "three_cells": [[*"12", "3*", *"45", "6*", "7*", *"898", "4*", "5", "1*", "2"]],
+    "batch_norm": [["f", "c"], {"C", "F"}, "C, F", "ＣＦ", "C和F。", "c；f", ["Ｃ", "Ｆ"], ["C,F"]],
+    "three_cells": [
+        [*"12", "3*", *"45", "6*", "7*", *"898", "4*", "5", "1*", "2"],
+        "1，2，3＊，4，5，6＊，7＊；８，９，8，4*、5、1*，2",
+    ],
 }  # fmt: skip
 
 WRONG = {
@@ -279,6 +285,15 @@ def forward_only(model, loss, pieces):
 
 
 RIGHT["scale_gradients"] = [by_autograd]
+
+
+def layer_by_layer(model, loss, pieces):
+    batch, target = (torch.cat(parts) for parts in zip(*pieces, strict=True))
+    for layer in model:
+        batch = layer(batch)
+    loss(batch, target).backward()
+
+
 WRONG["scale_gradients"] = {
     "no_gradients": zeros,
     "m_times_too_large": each(lambda n, total, count: 1),
@@ -350,6 +365,24 @@ def without_grad(layers, x):
         return ordinary(layers, x)
 
 
+def past_the_layers(layers, x):
+    for layer in layers:
+        x = torch.tanh(layer.linear(x))
+    return x
+
+
+def kept_in_copies(layers, x):
+    with torch.autograd.graph.saved_tensors_hooks(torch.clone, lambda kept: kept):
+        return ordinary(layers, x)
+
+
+def desk_cleared(layers, x):
+    for layer in layers:
+        layer.desk.sheets.clear()
+        x = layer(x)
+    return x
+
+
 def twice_over(layers, x):
     ordinary(layers, x)
     return in_parts(3)(layers, x)
@@ -369,4 +402,29 @@ WRONG["recompute"] = {
 MORE_WRONG += [
     ("recompute", in_parts(1), "no_recompute"),
     ("recompute", lambda layers, x: torch.zeros_like(x), "answer_differs"),
+    ("recompute", lambda layers, x: ordinary(layers, x) * float("nan"), "answer_differs"),
+    ("recompute", past_the_layers, "no_recompute"),
+    ("recompute", kept_in_copies, "no_recompute"),
+    ("recompute", desk_cleared, "no_recompute"),
+]
+
+
+# -- right by luck, or nearly
+
+MORE_WRONG += [
+    ("cut_layers", [[1, 1, 3, *range(4, 11)], (11, 20), (21, 30), (31, 40)], "not_consecutive"),
+    ("cut_layers", [[1, 2, 2.5, *range(4, 11)], (11, 20), (21, 30), (31, 40)], "not_consecutive"),
+    ("count_cells", {64, 16, 48}, "not_a_list"),  # a set has no order
+    ("count_cells", [64, 16, float("nan")], "not_a_number"),
+    ("balance_stages", [float("inf"), 3, 2, 2], "not_a_number"),
+    ("fill_grid", [[float("nan")] * 7] * 4, "not_a_number"),
+    ("fill_grid", [[1, 2, 3, 4, None, None, None]] * 4, "unanswered"),
+    ("best_pieces", lambda K, alpha, beta: float("nan"), "not_a_number"),
+    ("best_pieces", lambda K, alpha, beta: float("inf"), "not_a_number"),
+    ("slot", lambda k, m: (k + m - 1 for _ in "x"), "not_a_number"),
+    ("slot", lambda k, m: min(k + m - 1, 8), "only_one_case"),
+    ("finish_time", lambda times, M: times.clear() or 10, "numbers_differ"),
+    ("gpipe_order", lambda K, M: plan.gpipe(2, M), "schedule_size"),
+    ("scale_gradients", layer_by_layer, "pieces_joined"),
+    ("scale_gradients", each(lambda n, total, count: float("nan")), "gradients_differ"),
 ]

@@ -1,6 +1,7 @@
 """`check()` gives a verdict whatever an answer is or does, and writes it down; `hint()` and `solution()` fold."""
 
 import json
+import os
 import threading
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import pipekit.learn.exercises as exercises
 from pipekit.learn.exercises import TASKS, exercise, results, timelimit
 from pipekit.learn.exercises.exercise import Exercise
+from pipekit.learn.exercises.task import Refused
 
 COUNT, SLOT, ORDER, GRID = "count_cells", "slot", "gpipe_order", "fill_grid"
 
@@ -129,6 +131,25 @@ def test_whatever_a_function_does_there_is_a_verdict(task, given):
         assert given(task, raises(error)).wrong == "raised"
     assert given(task, deep).wrong == "raised"
     assert given(task, lambda: 1).wrong == "raised"
+
+
+class Ending(Exception):
+    def __str__(self):
+        raise SystemExit
+
+
+def test_an_error_that_cannot_be_told_is_a_verdict_too(given):
+    nowhere = {"__name__": None}  # a function without a module
+    exec("def slot(k, m):\n    return k / 0", nowhere)
+    assert given(SLOT, nowhere["slot"]).wrong == "raised"
+    assert given(SLOT, raises(Ending())).wrong == "raised"
+    assert given(SLOT, raises(Refused("nobody_knows"))).wrong == "raised"
+
+
+def test_a_verdict_stands_where_the_working_folder_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setattr(exercise.Path, "cwd", lambda: os.stat(tmp_path / "gone"))
+    verdict = Exercise(TASKS[COUNT], "en").check([64, 16, 48])
+    assert verdict and "No such file" in verdict.note
 
 
 def test_an_error_is_told_with_its_line(given):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import islice
+from math import isfinite
 from reprlib import Repr
 from typing import Any
 from unicodedata import normalize
@@ -50,6 +51,11 @@ def items(answer: Any, most: int = MOST_WORDS) -> list[Any]:
     return parts
 
 
+def words(text: str) -> list[str]:
+    """The words of a text, in half-width characters, whatever keyboard wrote it and whatever stands between them."""
+    return re.findall(r"[^\s,;、]+", normalize("NFKC", text))
+
+
 def wrong_count(wanted: int, parts: Sequence[Any]) -> Refused:
     """Too few parts, or too many: these were not counted to the end."""
     given = f"{len(parts)}{'+' if len(parts) > wanted else ''}"
@@ -72,15 +78,20 @@ def number(value: Any) -> float:
     if isinstance(value, (bool, complex)):
         raise Refused("not_a_number", short(value))
     try:
-        return float(value)
+        found = float(value)
     except Exception:
         raise Refused("not_a_number", short(value)) from None
+    if not isfinite(found):
+        raise Refused("not_a_number", short(value))
+    return found
 
 
 def numbers(answer: Any, count: int) -> list[float]:
     """So many numbers, in a list, a tuple, an array or a text."""
     answered(answer)
-    parts = re.split(r"[\s,;，、；]+", answer.strip()) if isinstance(answer, str) else items(answer, count)
+    if isinstance(answer, Set):  # has no order: right or wrong by luck
+        raise Refused("not_a_list", short(answer))
+    parts = words(answer) if isinstance(answer, str) else items(answer, count)
     if len(parts) != count:
         raise wrong_count(count, parts)
     return [number(part) for part in parts]
@@ -98,15 +109,15 @@ def blame(error: BaseException) -> Case | str:
     """What was raised, and in which line of the answer."""
     trace, line = error.__traceback__, 0
     while trace is not None and not line:
-        if not trace.tb_frame.f_globals.get("__name__", "").startswith("pipekit."):
+        if not str(trace.tb_frame.f_globals.get("__name__")).startswith("pipekit."):
             line = trace.tb_lineno
         trace = trace.tb_next
     try:
         said = " ".join(str(error).split())[:160]
-    except Exception:
+    except BaseException:  # its sentence is the learner's code, too
         said = ""
-    words = ": ".join(filter(None, (type(error).__name__, said)))
-    return case_of("case_error", error=words, line=line) if line else words
+    sentence = ": ".join(filter(None, (type(error).__name__, said)))
+    return case_of("case_error", error=sentence, line=line) if line else sentence
 
 
 def lanes(answer: Any) -> Schedule:
@@ -115,14 +126,14 @@ def lanes(answer: Any) -> Schedule:
     if isinstance(answer, Schedule):
         return answer
     rows = answer.split("|") if isinstance(answer, str) else items(answer, most=64)
-    words = [row.split() if isinstance(row, str) else [str(op) for op in items(row)] for row in rows]
-    if any("..." in lane for lane in words):
+    ops = [row.split() if isinstance(row, str) else [str(op) for op in items(row)] for row in rows]
+    if any("..." in lane for lane in ops):
         raise Refused("unanswered")
-    stages = {op.rstrip("0123456789")[:-1] for lane in words for op in lane}
+    stages = {op.rstrip("0123456789")[:-1] for lane in ops for op in lane}
     if stages and "0" not in stages and all(stage.isdecimal() for stage in stages):
-        raise Refused("ops_from_one", short(words[0]))
+        raise Refused("ops_from_one", short(ops[0]))
     try:
-        return Schedule(words, name="answer")
+        return Schedule(ops, name="answer")
     except PipekitError as error:
         raise Refused("unreadable_lanes", short(answer), error) from None
 

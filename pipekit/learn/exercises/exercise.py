@@ -16,6 +16,7 @@ from pipekit.learn.exercises.timelimit import Limited, TimeUp
 from pipekit.learn.exercises.verdict import UNANSWERED, Verdict
 from pipekit.learn.models import one_thread
 from pipekit.show import say, sentence
+from pipekit.show.i18n import WORDS
 
 SECONDS = 10.0  # for a learner's code and its grader
 NUM_HINTS = 3
@@ -91,7 +92,8 @@ class Exercise:
                 limited = Limited(lambda: self.task.grade(answer))
                 limited.run(SECONDS)
         except Refused as refused:
-            return self._noted(refused)
+            known = f"wrong_{refused.wrong}" in WORDS  # an answer may raise what it likes
+            return self._noted(refused if known else Refused("raised", blame(refused)))
         except TimeUp:
             stopped = "too_slow_still_runs" if limited.abandoned else "too_slow"
             return self._noted(Refused(stopped, case_of("case_seconds", seconds=f"{SECONDS:g}")))
@@ -123,8 +125,8 @@ class Exercise:
 
     def _record(self, passed: bool, wrong: str) -> str:
         """Write it down; what hinders that is said, and the verdict stands all the same."""
-        folder = Path.cwd() if self.folder is None else self.folder
-        try:
+        try:  # also the working folder may be gone
+            folder = Path.cwd() if self.folder is None else self.folder
             results.record(self.task.key, passed, wrong, folder)
         except OSError as error:
             return say("verdict_unwritten", self.lang, why=error.strerror or type(error).__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 from pipekit import plan
 from pipekit.learn.exercises import pictures
@@ -13,7 +14,7 @@ from pipekit.show import number as number_of
 
 GPUS, PIECES = 4, 4
 EMPTY = 0
-IDLE_SIGNS = {"", ".", "·", "-", "_", "0", "x"}
+IDLE_SIGNS = {"", ".", "。", "·", "-", "_", "0", "x"}
 Grid = list[list[int]]
 
 
@@ -27,7 +28,8 @@ def right_grid() -> Grid:
 
 def read_grid(answer: Any) -> Grid:
     """Four rows, as lists of numbers or as text such as `1 2 3 4 . . .`."""
-    rows = answer.strip().splitlines() if isinstance(answer, str) else items(answer, 16)
+    lines = answer.splitlines() if isinstance(answer, str) else items(answer, 16)
+    rows = [row for row in lines if not isinstance(row, str) or row.strip()]
     if len(rows) == 1 and rows[0] in (None, ..., "..."):
         raise Refused("unanswered")
     return [
@@ -37,7 +39,7 @@ def read_grid(answer: Any) -> Grid:
 
 def cell(value: Any) -> int:
     """A piece, or idle."""
-    if isinstance(value, str) and value.strip() in IDLE_SIGNS:
+    if isinstance(value, str) and normalize("NFKC", value).strip() in IDLE_SIGNS:
         return EMPTY
     found = number(value)
     if found != round(found):

@@ -111,7 +111,7 @@ def grade_recompute(answer: Any) -> None:
         run.relative_difference(found.gradients, right.gradients) > EQUAL
     ):
         raise Refused("gradients_differ", case)
-    if found.calls <= LAYERS and found.kept >= right.kept:
+    if found.calls <= LAYERS:  # right gradients with nothing computed again: all was kept, seen here or not
         raise Refused("no_recompute", case)
     if found.kept > MOST_KEPT:
         raise Refused("kept_too_much", case)

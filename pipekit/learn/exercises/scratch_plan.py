@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from pipekit.learn.exercises import pictures
-from pipekit.learn.exercises.answers import answered, items
+from pipekit.learn.exercises.answers import answered, items, words
 from pipekit.learn.exercises.task import Refused, Task, case_of
 from pipekit.learn.games.scratch import Scratch, new_game, optimum
 from pipekit.learn.games.scratch_played import recognise
@@ -47,12 +47,12 @@ def keep(game: Scratch) -> Scratch:
 def played(answer: Any) -> Scratch:
     """The game that a plan plays, to its end."""
     answered(answer)
-    moves = answer.split() if isinstance(answer, str) else [str(item) for item in items(answer)]
+    moves = words(answer if isinstance(answer, str) else " ".join(map(str, items(answer))))
     if "..." in moves:
         raise Refused("unanswered")
     game = new_game(CELLS)
     for move in moves:
-        read = _MOVE.fullmatch(move.strip(",;，"))
+        read = _MOVE.fullmatch(move)
         if read is None:
             raise Refused("unreadable_move", move[:40])
         if game.won:
