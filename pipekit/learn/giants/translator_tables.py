@@ -25,9 +25,9 @@ from pipekit.learn.giants.translator_training import write
 from pipekit.show import say
 
 STYLE = (
-    "<style>.pipekit-words{border-collapse:collapse;font-size:18px}.pipekit-words td,.pipekit-words th"
-    "{padding:3px 12px;text-align:start;border-bottom:1px solid #ddd}.pipekit-words .r{text-align:end}"
-    ".pipekit-words caption{text-align:start;padding:4px 0}</style>"
+    "<style>.pipekit-words{border-collapse:collapse;font-size:18px!important}.pipekit-words td,.pipekit-words th"
+    "{padding:3px 12px;text-align:start!important;border-bottom:1px solid #ddd}.pipekit-words .r{text-align:end!important}"
+    ".pipekit-words caption{text-align:start!important;padding:4px 0}</style>"
 )
 MARKS = {True: "√", False: "×", None: "?"}
 
