@@ -244,7 +244,7 @@ def test_the_reason_is_the_law():
     )
     assert puzzles.reply(gpus, 2, 3, "-", "zh") == "不对：显卡 2 在第 3 格已经做完第 2 份，显卡 3 有活干。"
     assert puzzles.reply(gpus, 0, 4, "4", "zh") == "不对：第 4 份，显卡 1 在第 4 格已经做过了。"
-    assert puzzles.reply(gpus, 3, 0, "-", "zh") == "对：第 1 份还没传到 显卡 4。"
+    assert puzzles.reply(gpus, 3, 0, "-", "zh") == "对：显卡 4 还没拿到第 1 份。"
 
 
 # Scratch paper

@@ -7,9 +7,9 @@ CELLS = [
         """
 # 工程师的一页：换上你自己的模型
 
-**这一页要做到：** 切分、测耗时、均衡、仿真、换调度、实测、导出轨迹和 PyTorch 的 CSV，一步一格。约 20 分钟。
+**这一页要做到：** 切分、测耗时、均衡、仿真、换调度、实测、导出轨迹和 PyTorch 的 CSV，一件事一个单元格。约 20 分钟。
 
-和课堂页不同，这里用工程师的说法，设备、阶段、微批次都**从 0 数起**。模型只有一个要求：是 `nn.Sequential`（或者一个接一个运行的模块列表）；
+和课堂页不同，这里用工程师的说法：设备（显卡）、阶段（段）、微批次（小份）都**从 0 数起**；排法叫调度，草稿叫激活值。模型只有一个要求：是 `nn.Sequential`（或者一个接一个运行的模块列表）；
 层与层之间可以传张量，也可以传元组、字典。把下面这个单元格换成你的模型、你的批次、你的损失函数就行。
 """,
         """
@@ -18,7 +18,8 @@ CELLS = [
 **The aim:** partition, profile, balance, simulate, choose a schedule, measure, and export a trace and PyTorch's CSV, a
 cell each. About 20 minutes.
 
-Unlike the class's pages this one uses engineers' words, and devices, stages and micro-batches count **from 0**. A model
+Unlike the class's pages this one uses engineers' words: devices (GPUs), stages and micro-batches (pieces) count **from 0**,
+and scratch paper is called activations. A model
 has to be an `nn.Sequential` (or a list of modules that run one after the other); what passes between layers is a tensor,
 or a tuple or dict of tensors. Put your model, batch and loss into the next cell.
 """,
@@ -38,7 +39,7 @@ loss = nn.functional.cross_entropy
 ## 切分
 
 12 层按层数平均切成 4 个阶段，每段 3 层。最后两层各有前面一层的 4 倍大。
-**先猜：** 最重的阶段是最轻的几倍？均衡以后，最重的还剩几份（前面一层算 1 份）？
+**先猜：** 最重的阶段是最轻的几倍？均衡以后，最重的阶段有多重（前面的一层算 1）？
 """,
         """
 ## Partition
@@ -69,7 +70,7 @@ for stages in (by_count, balanced):
     ),
     text(
         """
-`run.inspect` 不计算，只看形状，数出每层的浮点运算次数（FLOP）、参数和激活值的字节数。按 FLOP 均衡是 [5, 5, 1, 1]：最重的从 9 份降到 5 份。
+`run.inspect` 不计算，只看形状，数出每层的浮点运算次数（FLOP）、参数和激活值的字节数。按 FLOP 均衡是 [5, 5, 1, 1]：最重的从 9 降到 5。
 
 FLOP 不等于时间。要按实测的耗时来切，给 `partition` 一批数据；要每个操作的耗时，用 `run.profile`（一个线程、一个一个地跑，取中位数）。
 在这台机器上：
@@ -231,7 +232,7 @@ assert plan.recognise(plan.from_torch_csv(csv)) == "1f1b"
 **诚实的限制：** 替身的气泡是真的等待，可是它的速度和 GPU 无关；这里不做张量并行，也不把一个前向和一个反向叠在一起算；
 多块 GPU 的代码写好了，还没有在多块 GPU 上跑过；随机丢弃（dropout）每个微批次抽的数和不切分时不同；BatchNorm 只看得到自己的微批次。
 
-## 改一个地方
+## 只改一样
 
 把 `schedule` 换成 `plan.zb_h1(4, 8)`，或者 `plan.gpipe(4, 8, "always")`（全部重计算），从“实测”重新运行：气泡、在途微批次数各变多少？
 """,
@@ -260,12 +261,12 @@ bubble and micro-batches in flight change?
 ]
 
 TEACHER_ZH = """
-# 教师用：工程师的一页
+# 给老师：工程师的一页
 
 给会写 Python 的学生，或者您自己。时间（20 分钟）：切分和均衡 5 分钟；测耗时、仿真 4 分钟；实测 5 分钟；导出 3 分钟；集群和限制 3 分钟。
 
 答案
-* 按层数切，最重 9 份、最轻 3 份，是 3 倍；均衡以后最重 5 份（总共 18 份，平均 4.5 份，切不到更好）。
+* 按层数切，最重是 9、最轻是 3，差 3 倍；均衡以后最重是 5（总共 18，平均 4.5，没有更好的切法）。
 * 一步的时间约变成原来的 6 成。
 * 全部重计算：在途的微批次数不变，每个只留输入；一步的时间约多三分之一。
 

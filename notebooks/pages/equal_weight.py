@@ -121,6 +121,8 @@ for slow in range(4):
 显卡都一样快，模型却不一样重，也会有一块最慢。下面的模型有 12 层：前 4 层每层的活是后面的 4 倍。
 
 **先猜：** 12 层分给 4 块显卡，每块 3 层，公平吗？你会怎么分？（一段只能是挨着的几层。）
+
+活有多重，看运算次数：轻的一层算一张图片是 8192 次；替身显卡每秒做 2000 万次。
 """,
         """
 ## Cut it into equal weights
@@ -129,6 +131,8 @@ GPUs may be equally fast and the model's layers not equally heavy: again one is 
 of the first 4 has four times as much to do as one of the others.
 
 **Guess first:** 12 layers, 4 GPUs, 3 layers each: is that fair? How would you cut? (A stage is a row of neighbours.)
+
+Weight is counted in operations: 8192 for a light layer and one picture; a stand-in does 20 million a second.
 """,
     ),
     code(
@@ -145,7 +149,7 @@ model = uneven_mlp([4, 4, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1])
         """
 batch, target = digits().train_images[:64], digits().train_labels[:64]
 shape = run.inspect(run.partition(model, 12), batch, loss=cross_entropy, target=target)
-costs = [stage.flops / 8192 for stage in shape.stages]  # 8192: a light layer's operations for one picture
+costs = [stage.flops / 8192 for stage in shape.stages]
 costs
 """,
         "nbval-check-output",
@@ -156,7 +160,7 @@ schedule = plan.gpipe(4, 4)
 
 
 def train(cut):
-    devices = run.stand_ins(4, speed=2e7)  # each does 20 million operations a second
+    devices = run.stand_ins(4, speed=2e7)
     with run.Pipeline(run.partition(model, balance=cut), devices) as pipeline:
         return run.measure(pipeline, schedule, batch, target, cross_entropy, steps=1, late=0.01).median
 
@@ -186,7 +190,7 @@ after = train(cut)
         """
 ## 和公式对一对
 
-每块 3 层：四段的活是 12、6、3、3.2，最重的是 12。电脑分的：8、4、6、6.2，最重的是 8。下面的单元格要求：测到的往前算的时间，和公式 T 相差不到 5%。
+每块 3 层：四段的活是 12、6、3、3.2，最重的是 12。电脑分的：8、4、6、6.2，最重的是 8。下面的单元格会检查：往前算的时间，测到的和公式 T 相差不到 5%（`unit` 是轻的一层算一小份，也就是 16 张图片，要几秒）。
 
 最重的一段轻了三分之一，总时间少了五分之一。活的总量没有变，一层也没有少算。
 """,
@@ -194,14 +198,15 @@ after = train(cut)
 ## Against the formula
 
 3 layers each: the stages weigh 12, 6, 3 and 3.2, the heaviest 12. The computer's cut: 8, 4, 6 and 6.2, the heaviest 8. The
-next cell demands that the measured way forward is within 5 % of T.
+next cell demands that the measured way forward is within 5 % of T (`unit`: the seconds that a light layer takes for a piece of
+16 pictures).
 
 The heaviest stage lost a third, the time a fifth. The work is the same: no layer was left out.
 """,
     ),
     code(
         """
-unit = 16 * 8192 / 2e7  # seconds of a light layer on a piece of 16 pictures
+unit = 16 * 8192 / 2e7
 for result, weights in ((before, [12, 6, 3, 3.16]), (after, [8, 4, 6, 6.16])):
     formula = (sum(weights) + 3 * max(weights)) * unit
     assert abs(result.timeline.only("F").makespan / formula - 1) < 0.05
@@ -232,9 +237,9 @@ for result, weights in ((before, [12, 6, 3, 3.16]), (after, [8, 4, 6, 6.16])):
 
 TEACHER = (
     """
-# 06 一块慢，大家都慢？（教师用）
+# 给老师：一块慢，大家都慢？
 
-**时间（15 分钟）：** 读题、猜 3 · 真的训练 2 · 公式 3 · 第二次猜（谁慢都一样）2 · 分 12 层 3 · 公式对一对 1 · 改一样 1。
+**时间（15 分钟）：** 读题、猜 3 · 真的训练 2 · 公式 3 · 第二次猜（谁慢都一样）2 · 分 12 层 3 · 公式对一对 1 · 只改一样 1。
 
 **答案**
 
@@ -246,7 +251,7 @@ TEACHER = (
 **常见的想法，可以这样说**
 
 * “慢一格，只多一格。” → 每一小份都要在那里等一次，多的是 M 次，不是一次：7 到 11。
-* “快的显卡多做一点，把慢的补上。” → 显卡 3 的活只有显卡 3 的那几层能做；要补，就得重新切，那正是后一半。
+* “快的显卡多做一点，把慢的补上。” → 显卡 3 的活只有显卡 3 的那几层能做；要补，就得重新切，那正是这一页的后一半。
 * “每块层数一样多就公平。” → 公平看时间，不看层数。
 * “切得更多，慢的就被藏起来了。” → 相反：M 越大，(M-1)×最慢 占得越多；气泡趋向 1 - 平均/最慢。
 

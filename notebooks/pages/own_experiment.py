@@ -11,7 +11,7 @@ CELLS = [
 
 做法一共五步，少一步都不算实验：
 
-1. **问题**：只动一个旋钮，别的都不动。
+1. **问题**：只改一个条件，别的都不变。
 2. **先猜**：写下一个数。
 3. **测**：两种情况都真的训练。
 4. **比**：测到的、算出来的、猜的。
@@ -129,9 +129,9 @@ print(*csv_bytes(panel.points).decode("utf-8-sig").splitlines()[0].split(","), s
         """
 ## 轮到你
 
-挑一个问题，或者自己想一个。只动一个旋钮！
+挑一个问题，或者自己想一个。只改一个条件！
 
-| 问题 | 动哪个旋钮 |
+| 问题 | 改哪个条件 |
 |---|---|
 | 每格活多花 10 毫秒，切几小份最快？ | `overhead_ms` |
 | 显卡从 2 块变成 6 块，气泡怎么变？ | `stages="2-6"` |
@@ -174,7 +174,7 @@ for outcome in outcomes:
     ),
     text(
         """
-**改一个地方：** 把 `slow_factor` 改成 1.5，再跑一次。然后写下你的一句话：
+**只改一样：** 把 `slow_factor` 改成 1.5，再跑一次。然后写下你的一句话：
 
 > 当 ____ 时，____ 从 ____ 变成 ____（算出来是 ____），因为 ____。
 """,
@@ -187,7 +187,7 @@ for outcome in outcomes:
 ]
 
 TEACHER_ZH = """
-# 教师用：你自己的实验
+# 给老师：你自己的实验
 
 时间（20 分钟）：五步 2 分钟；一起做一遍 8 分钟；各组选题、猜、测 7 分钟；两三组念一句话 3 分钟。一组一台电脑，不必做完四题。
 
@@ -196,14 +196,14 @@ TEACHER_ZH = """
 * `overhead_ms`=10：大约 8 小份最快（机器不同会差一点），再细反而慢。
 * `stages="2-6"`、8 小份：气泡 11.1%、20.0%、27.3%、33.3%、38.5%。
 * 都擦掉：多 1/3（往回改要 2 格的时候）。
-* 慢一倍的显卡：慢的那块一直忙，别的都在等它；小份多了气泡还是降不下来，4 小份和 16 小份算出来是 55% 和 43%。该做的是重新切，见“段要一样重”。
+* 慢一倍的显卡：慢的那块一直忙，别的都在等它；小份多了气泡还是降不下来，4 小份和 16 小份算出来是 55% 和 43%。该做的是重新切，见“一块慢，大家都慢？”那一页。
 
 简化了什么
 * 显卡是替身：每格活的时间是规定的，先后和等待是真的测到的。
 * 传送只有延迟，不占显卡的时间，也不堵车。
 
 常见的错误想法
-* 一次动两个旋钮：问他们“变了，是因为哪一个？”
+* 一次改两个条件：问他们“变了，是因为哪一个？”
 * 只写“变快了”：没有数字和条件，别人没法检查。
 * 猜错了就改猜的数：猜错正是学到东西的地方，请保留。
 """
@@ -221,7 +221,7 @@ Answers
 * `stages="2-6"`, 8 pieces: bubble 11.1, 20.0, 27.3, 33.3, 38.5 %.
 * All erased: 1/3 more (where going back takes 2 slots).
 * A GPU half as fast: it is always busy and the others wait for it; more pieces don't bring the bubble down far: 55 and
-  43 % predicted at 4 and 16 pieces. What helps is another cut; see the page on equal weight.
+  43 % predicted at 4 and 16 pieces. What helps is another cut; see "One is slow: are all slow?".
 
 What is simplified
 * GPUs are stand-ins: times of ops are declared; order and waiting are measured.
@@ -236,7 +236,7 @@ Likely wrong ideas
 PAGE = Page(
     title=("你自己的实验", "Your own experiment"),
     question=(
-        "你的问题：动哪一个旋钮，会变多少？",
+        "你的问题：改哪一个条件，会变多少？",
         "Your question: which knob, and by how much?",
     ),
     minutes=20,

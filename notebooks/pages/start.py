@@ -44,11 +44,11 @@ Somebody else at this computer? Run `page.reset()`: results begin anew, the old 
 
 TEACHER = (
     """
-# 开始页：给老师
+# 给老师：开始页
 
 **时间** 上课前看一眼，不占课时。投影时从这里点开要用的那一页。
 
-**进度从哪里来** 练习的成绩来自同一个文件夹里的 `results.jsonl`；“打开过”来自 JupyterLab 打开笔记本时自己留下的存档。两样都没有姓名。
+**进度从哪里来** 练习的成绩来自同一个文件夹里的 `results.jsonl`；“打开过”来自 JupyterLab 打开笔记本时自动留下的备份。两样都没有姓名。
 
 **多位同学共用一台电脑** 课间运行 `page.reset()`。要收成绩，先收再清；清了也能找回：旧成绩在 `results-日期.jsonl` 里。
 

@@ -65,7 +65,7 @@ assert all(each.same for each in outcomes)
 
 ## 拟合：α 和 β
 
-一小份在一块显卡上要用 α + β/M：α 是每份都要花的，β 是一大批的活一共要花的。从测到的时间里找出 α 和 β（小份的时间短，但是看 α 全靠它，所以按相对误差来配）。
+一小份在一块显卡上要用 α + β/M：α 是每份都要花的，β 是一大批的活一共要花的。从测到的时间里找出 α 和 β（小份的时间短，但是看 α 全靠它，所以按相对误差来拟合）。
 **先想：** 一小份要往前算一次、往回改一次，每次多花 5 毫秒，α 应该是几毫秒？
 """,
         """
@@ -159,20 +159,24 @@ show.step_chart(real, fitted, lang="LANG")
         """
 fastest = min(real, key=lambda pieces: real[pieces].makespan)
 print(real[1].source, fastest, round(fitted.best(num_devices=2), 1))
-assert fastest < 32  # the finest is never the fastest: that much is true on a busy machine too
+assert fastest < 32
 """,
         hidden=True,
     ),
     text(
         """
-这里的 α 没有人规定：它是这台电脑开始一格活、交接一份数据要花的时间，再加上小份太小、算得不划算的部分。β/α 越大，可以切得越细。论文说的“4 倍”在这台电脑上够不够，要看它自己的 α 和 β：
+切得最细的一种从来不是最快的，电脑忙的时候也一样。
+
+这里的 α 没有人规定：它是这台电脑开始一格活、交接一份数据要花的时间，再加上小份太小、算得不划算的部分。β/α 越大，可以切得越细。论文说的“4 倍”在这台电脑上划不划算，要看它自己的 α 和 β：
 K=2 时，要 β/α 至少是 64，最好的 M 才到得了 4K = 8。
 
-## 换一个数试试
+## 只改一样
 
 把 `overhead_ms` 改成 20，最好的 M 变成几？先用式子算，再跑一次。（α 变成 4 倍，M 变成一半。）
 """,
         """
+The finest is never the fastest, not even on a busy computer.
+
 Nobody declared this alpha: it is what this computer needs to begin an op and hand over a value, and what small pieces lose by being small. The
 larger beta/alpha, the finer you may cut. Whether the paper's "4 times" pays here depends on them: at K=2 beta/alpha must be at least 64 for the
 best M to reach 4K = 8.
@@ -194,17 +198,17 @@ print(round(times.best(num_devices=4), 1), plan.PieceCost(0.001, 0.064).best(num
 
 TEACHER = (
     """
-# 切得太细：给老师
+# 给老师：切得太细
 
-**时间（20 分钟）** 猜 2，替身跑 3，拟合 4，最好的 M 4，真实计时 5，换一个数 2。
+**时间（20 分钟）** 猜 2，替身跑 3，拟合 4，最好的 M 4，真实计时 5，只改一样 2。
 
 **答案** α = 10 毫秒（往前、往回各多花 5 毫秒），β = 240 毫秒（往前 80，往回 160）；最好的 M = √(240×3÷10) ≈ 8.5，真的跑 8 最快（4 和 16 也可能）。`overhead_ms=20`：α = 40，M ≈ 4.2。
 K=2 时 M 的最好值等于 4K=8，要 β/α = 64；K=4、8 时要 85、146。
 
 **简化了什么** 第一部分的 5 毫秒是规定的，测到的是先后、等待和总时间。第二部分什么都没规定，可是 2 个核要空着才算测量；教室电脑上常常会写“不算测量”，这是故意的，请照实说。
-曲线没有算交接本身的时间，也没有管 M 要不要整除一大批、内存够不够。
+曲线没有算交接本身的时间，也没有管一大批能不能正好分成 M 份、内存够不够。
 
-**可能的误解** “准备时间让气泡变大”——不：每格都多花，闲着的份数不变，可是总时间变长；只看百分数会被骗。“M 越大越好”——看 U 的右边。“最好的 M 处处一样”——它跟机器、模型、批的大小都有关。
+**可能的误解** “准备时间让气泡变大”——不：每格都多花，闲着的比例不变，可是总时间变长；只看百分数会被骗。“M 越大越好”——看 U 的右边。“最好的 M 处处一样”——它跟机器、模型、批的大小都有关。
 """,
     """
 # Too fine: for the teacher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 WORDS: dict[str, tuple[str, str]] = {
     # -- the game
-    "cards_title": ("传牌", "The cards"),
+    "cards_title": ("传卡片", "The cards"),
     "cards_tab_ways": ("三种方法", "Three ways"),
     "cards_tab_grid": ("填格子", "Fill the grid"),
     "cards_tab_groups": ("各组的秒表", "Groups' times"),
@@ -23,7 +23,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "cards_one_by_one": ("：一张一张传", ": one by one"),
     "cards_each": ("每份 {count} 张", "{count} a piece"),
     "cards_each_uneven": ("每份 {count} 或 {more} 张", "{count} or {more} a piece"),
-    "cards_first": ("{last} 第 {seconds} 秒拿到第一份", "{last} gets its first at {seconds} s"),
+    "cards_first": ("{last} 第 {seconds} 秒拿到第一张", "{last} gets its first at {seconds} s"),
     "cards_done": ("第 {seconds} 秒全部做完", "all done at {seconds} s"),
     "cards_you_guessed": ("（你们猜 {seconds}）", " (guess: {seconds})"),
     "cards_idle": ("闲着 {percent}%", "idle {percent}%"),
@@ -31,7 +31,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "cards_rests": ("闲着", "idle"),
     "cards_span": ("{person}：{what}，第 {start} 到 {end} 秒", "{person}: {what}, {start} to {end} s"),
     "cards_ask": (
-        "先猜：12 张牌，三种方法各要几秒全部做完？",
+        "先猜：12 张卡片，三种方法各要几秒全部做完？",
         "Guess first: after how many seconds are 12 cards done?",
     ),
     "cards_ask_way": ("方法 {number}", "Way {number}"),
@@ -41,7 +41,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "cards_guess_nothing": ("至少猜一种方法，或者按“不猜”。", "Guess at least one way, or press No guess."),
     "cards_what_first_means": (
-        "“拿到第一份”是前面的人第一次把牌交到 {last} 手里；“全部做完”是 {last} 做完最后一张。",
+        "“拿到第一张”是前面的人第一次把卡片交到 {last} 手里；“全部做完”是 {last} 做完最后一张。",
         "{last} gets its first when the others pass the first piece on; all is done when {last} has finished the last card.",
     ),
     "cards_slow": (
@@ -74,7 +74,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "先按下面的一个数，再按要填的格子。",
         "First press a number below, then the cell it belongs to.",
     ),
-    "grid_given": ("这一格是给好的，不用改。", "This cell is given: leave it."),
+    "grid_given": ("这一格本来就填好了，不用改。", "This cell is given: leave it."),
     "grid_fill": ("帮我填一格", "Fill one for me"),
     "grid_finished": (
         "全对！一共 {cells} 格：{busy} 格在干活，{idle} 格闲着（{percent}%），开头和结尾各一半。",
@@ -85,7 +85,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Right: {before} finished piece {piece} a slot earlier, so {person} has it now.",
     ),
     "grid_right_first": (
-        "对：牌都在 {person} 手边，一份接一份。",
+        "对：卡片都在 {person} 手边，一份接一份。",
         "Right: the cards lie with {person}, who takes one piece after the other.",
     ),
     "grid_right_waits": (
@@ -110,7 +110,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "No: {before} has passed piece {piece} on, so {person} needn't be idle.",
     ),
     "grid_never_waits": (
-        "不对：牌都在 {person} 手边，这一格做第 {piece} 份，不用等谁。",
+        "不对：卡片都在 {person} 手边，这一格做第 {piece} 份，不用等谁。",
         "No: the cards lie with {person}, who does piece {piece} here and waits for nobody.",
     ),
     # -- the groups' times
@@ -121,7 +121,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "times_one_by_one": ("方法 3：单张", "3: singly"),
     "times_first": ("C 拿到", "C gets"),
     "times_done": ("做完", "done"),
-    "times_first_long": ("“C 拿到第一份”的时间", ", when C got its first"),
+    "times_first_long": ("“C 拿到第一张”的时间", ", when C got its first"),
     "times_done_long": ("“全部做完”的时间", ", when all was done"),
     "times_earlier": ("第 {first} 到 {last} 组", "Groups {first} to {last}"),
     "times_later": ("第 {first} 到 {last} 组", "Groups {first} to {last}"),
@@ -138,7 +138,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Group {group}: it seems that one of A and B is slow, {slow} s a card, the other {rest} s; C {last} s, a hand-over {handover} s. ",
     ),
     "fit_good": (
-        "六个时间都对得上，最多差 {seconds} 秒。",
+        "这些时间都对得上，最多差 {seconds} 秒。",
         "All times fit these, to within {seconds} s.",
     ),
     "fit_longer": (
@@ -153,7 +153,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fit_chart_x": ("切成几份", "pieces"),
     "fit_chart_y": ("秒", "seconds"),
     "fit_chart_done": ("全部做完：按自己的速度算的", "all done: what its own speeds say"),
-    "fit_chart_first": ("C 拿到第一份：按自己的速度算的", "C gets its first: what its own speeds say"),
+    "fit_chart_first": ("C 拿到第一张：按自己的速度算的", "C gets its first: what its own speeds say"),
     "fit_chart_own": ("这一组的秒表", "this group's stopwatch"),
     "fit_chart_rest": ("别的组的秒表", "other groups' stopwatches"),
     "times_number": (

@@ -32,9 +32,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "compare_cap": ("草稿最多几份", "Most scratch paper"),
     "compare_find": ("每种排法的最好成绩", "Each at its best"),
-    "compare_as_set": ("回到旋钮的设置", "Back to the knobs"),
+    "compare_as_set": ("回到上面的设置", "Back to the knobs"),
     "compare_ready": (
-        "动一动旋钮，图马上变：那是算出来的。按“真的训练”，就换成测到的。",
+        "改一改设置，图马上变：那是算出来的。按“真的训练”，就换成测到的。",
         'Move a knob and the picture follows: predicted. "Really train" puts measurements in its place.',
     ),
     "compare_preparing": ("正在准备……", "Getting ready …"),
@@ -72,7 +72,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Not the same result: what a parameter is changed by differs from uncut by up to {difference}",
     ),
     "compare_source_predicted": (
-        "算出来的：什么也没有运行 · {devices} 块显卡，一共同样多的活",
+        "算出来的：什么也没有运行 · {devices} 块显卡，活一样多",
         "Predicted: nothing ran · {devices} GPUs, the same total work for all",
     ),
     "compare_source_measured": (
@@ -87,7 +87,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "compare_col_span": ("头尾之间最多闲几格", "Idle slots between first and last op"),
     "compare_col_peak": ("草稿最多几份", "Scratch paper, most"),
     "compare_col_pairs": ("还没往回改的（段，小份）", "(stage, piece) pairs kept"),
-    "compare_col_messages": ("交接几次", "Hand-overs"),
+    "compare_col_messages": ("一共传几次", "Hand-overs"),
     "compare_col_copies": ("旋钮存几套", "Copies of the parameters"),
     "compare_col_difference": ("和不切时差", "Differs from uncut"),
     "compare_closed": ("公式", "formula"),
@@ -106,12 +106,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "time. The idle slots are the same.",
     ),
     "compare_memory_unit": (
-        "草稿的一份：一块显卡那一份模型，算旋钮上的一小份时要留的。小一半就算半份；擦掉重算的先只留十分之一。",
+        "一份草稿有多大：按上面选的份数切，一块显卡算一小份要留的。小一半就算半份；擦掉重算的，重算之前只算十分之一份。",
         "One sheet of scratch paper: what a GPU's share of the model keeps of one piece as the knobs cut it. Half the "
         "size counts half; what is redone keeps a tenth until then.",
     ),
     "compare_fused": (
-        "DualPipe 把一个微批次的往前算和另一个的往回改叠在一起做，这里没有叠：叠起来省的时间不在图里。",
+        "DualPipe 把一小份的往前算和另一小份的往回改叠在一起做，这里没有叠：叠起来省的时间不在图里。",
         "DualPipe overlaps one piece's forward with another's backward; here nothing overlaps, so that gain isn't shown.",
     ),
     "compare_tried": (

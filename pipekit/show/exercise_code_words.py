@@ -90,7 +90,7 @@ WORDS |= exercise(
     ("梯度怎么加才一样？", "Add up the gradients"),
     (
         "写一个函数 accumulate(model, loss, pieces)：一小份一小份地算，最后 .grad 里要和整批一起算的一样。\n"
-        "pieces 是 (batch, target) 的列表，各份的样本数可能不同；loss(model(batch), target) 是这一份样本的平均。不要改旋钮，也不要把小份拼回一大批。",
+        "pieces 是 (batch, target) 的列表，各份的样本（练习题）数可能不同；loss(model(batch), target) 是这一份样本的平均。不要改旋钮，也不要把小份拼回一大批。",
         "Write accumulate(model, loss, pieces): go through the pieces one by one so that .grad ends up as for the whole mini-batch.\n"
         "pieces is a list of (batch, target), perhaps of different sizes; loss(model(batch), target) is the mean over one piece. Don't change the weights, and don't join the pieces.",
     ),

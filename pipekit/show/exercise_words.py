@@ -101,7 +101,7 @@ WORDS |= exercise(
 )
 WORDS |= exercise(
     "predict_bubble",
-    ("猜气泡", "Predict the bubble"),
+    ("算气泡", "Predict the bubble"),
     (
         "4 块显卡，每段一样重。一大批切成 1、4、8、16 小份时，闲着的时间各占百分之几？\n"
         "填四个百分数，四舍五入到整数就行。",
@@ -124,7 +124,7 @@ WORDS |= exercise(
     ("卡片游戏的时间", "Times of the card game"),
     (
         "12 张卡片，A、B、C 三个人，每人每张 1 拍。三种做法：12 张一起传；每次传 4 张；一张一张传。\n"
-        "每种做法写一对：(C 什么时候拿到第一批, 什么时候全部做完)，从 0 拍数起。",
+        "每种做法写一对：(C 什么时候拿到第一张, 什么时候全部做完)，从 0 拍数起。",
         "12 cards, three people A, B, C, one beat a card each. Three ways: hand on all 12 at once; 4 at a time; one by one.\n"
         "A pair for each way: (when C gets the first cards, when all is done), counted from beat 0.",
     ),
@@ -134,11 +134,11 @@ WORDS |= exercise(
         "4 at a time: A hands on after 4 beats, B after 4 more, and C has them.",
     ),
     (
-        "全部做完 = C 拿到第一批的时间 + C 做 12 张的 12 拍。",
+        "全部做完 = C 拿到第一张的时间 + C 做 12 张的 12 拍。",
         "All done = when C gets the first cards + 12 beats for C's 12 cards.",
     ),
     (
-        "C 在第 24、8、2 拍拿到第一批；再做 12 张，第 36、20、14 拍全部做完。",
+        "C 在第 24、8、2 拍拿到第一张；再做 12 张，第 36、20、14 拍全部做完。",
         "C gets the first cards at 24, 8 and 2; 12 cards later, at 36, 20 and 14, all is done.",
     ),
 )
@@ -175,7 +175,7 @@ WORDS |= exercise(
         'Cut the same batch into 4 pieces: which models get other gradients than uncut? Write their letters, such as "AB".',
     ),
     (
-        "算一个样本时，这一层要不要看别的样本？",
+        "算一个样本（一道练习题）时，这一层要不要看别的样本？",
         "Working on one sample, does the layer look at other samples?",
     ),
     (

@@ -105,7 +105,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "The first cell is given. GPipe: all {pieces} pieces forward (F, 1 slot), then back from the last one (B, 2 slots).",
     ),
     "puzzle_begin_free": (
-        "怎么排都行，只要等得到：F 往前算，1 格；B 往回改，2 格。越早做完越好，已知最好的是 {best} 格。",
+        "怎么排都行，只要做得下去：F 往前算，1 格；B 往回改，2 格。越早做完越好，已知最好的是 {best} 格。",
         "Any order that can run: F forward takes 1 slot, B back takes 2. The sooner all is done the better; the best known is {best} slots.",
     ),
     "puzzle_begin_split": (

@@ -28,7 +28,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "the same result: what each knob is changed by differs by at most {difference}, cut and whole",
     ),
     "giant_differs": (
-        "结果不一样：每个旋钮要改的量，切和不切差到{difference}",
+        "结果不一样：每个旋钮要改的量，切和不切最多差{difference}",
         "not the same result: what each knob is changed by differs by up to {difference}, cut and whole",
     ),
     "giant_saved": ("存档在 {path}", "saved in {path}"),

@@ -119,7 +119,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "paper_scratch_rules": (
         "两个人玩。A 从左往右一步一步地算，B 再从后往前问：“第 8 步是几？第 7 步是几？……第 1 步是几？”|"
         "A 只能看草稿格里写着的数和印好的起点；别的数忘掉了，要用就从最近的一个数重新算。|"
-        "每算一步，就在“算了几步”后面画一笔，重新算的也要画。",
+        "每算一步，就在“算了几次”后面画一笔，重新算的也要画。",
         'For two. A computes step by step from left to right. Then B asks backward: "What was step 8? Step 7? … Step 1?"|'
         "A may look only at what is written in the cells and at the printed start. Everything else is forgotten: compute "
         "it again from the nearest number that is there.|Make a mark for every step computed, the repeated ones too.",
@@ -131,8 +131,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Round {number}: {cells} cells",
     ),
     "paper_scratch_round_none": ("第 {number} 轮：没有草稿格", "Round {number}: no cells"),
-    "paper_scratch_tally": ("算了几步（画正字）：", "Steps computed (tally):"),
-    "paper_scratch_total": ("一共 ____ 步", "____ in all"),
+    "paper_scratch_tally": ("算了几次（画正字）：", "Steps computed (tally):"),
+    "paper_scratch_total": ("一共 ____ 次", "____ in all"),
     "paper_scratch_asks": ("草稿纸游戏（B 的纸，A 别看）", "Scratch paper (B's sheet)"),
     "paper_scratch_asks_how": (
         "先自己算一遍，把答案写在“对的”一列，再开始问。A 答对了打勾。",
@@ -141,14 +141,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "paper_scratch_asks_head": ("我问|对的|第 1 轮|第 2 轮|第 3 轮", "I ask|right|round 1|round 2|round 3"),
     "paper_scratch_asks_row": ("第 {number} 步是几？", "What was step {number}?"),
     "paper_scratch_think": (
-        "想一想：草稿格少了，算的步数多了几成？显卡里的“草稿格”是什么？",
+        "想一想：草稿格少了，算的次数多了几成？显卡里的“草稿格”是什么？",
         "Think: with fewer cells, how many more steps? What are the cells in a GPU?",
     ),
     # -- the answers
     "paper_answers": ("答案（给老师）", "Answers (for the teacher)"),
     "paper_answers_laundry": (
-        "洗衣服：一筐 {one} 分钟；{baskets} 筐一筐接一筐要 {in_turn} 分钟，流水线只要 ({baskets}+{machines}-1)×{minutes} = "
-        "{pipelined} 分钟；一筐接一筐时，每洗一筐，洗衣机要闲 {waits} 分钟。切小份之前先不说。",
+        "洗衣服：一篮 {one} 分钟；{baskets} 篮一篮接一篮要 {in_turn} 分钟，流水线只要 ({baskets}+{machines}-1)×{minutes} = "
+        "{pipelined} 分钟；一篮接一篮时，每洗一篮，洗衣机要闲 {waits} 分钟。切小份之前先不说。",
         "Laundry: one basket takes {one} minutes; {baskets} baskets one after another {in_turn}, as a line "
         "({baskets}+{machines}-1)×{minutes} = {pipelined}; one after another the washer waits {waits} minutes a basket. "
         "Don't tell before the pieces.",
@@ -169,8 +169,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "paper_answers_values": ("草稿纸游戏各步的数：{values}", "Scratch paper, the values: {values}"),
     "paper_answers_steps": (
-        "{steps} 个草稿格算 {all_kept} 步；没有草稿格算 {none_kept} 步；3 个草稿格：记住第 3 步和第 6 步，第三格倒着答时再用，"
-        "{lesson} 步；第三格一直空着，{without} 步；第一遍就把第 7 步写进第三格，{best} 步，这是最少的。",
+        "{steps} 个草稿格算 {all_kept} 次；没有草稿格算 {none_kept} 次；3 个草稿格：记住第 3 步和第 6 步，第三格倒着答时再用，"
+        "{lesson} 次；第三格一直空着，{without} 次；第一遍就把第 7 步写进第三格，{best} 次，这是最少的。",
         "With {steps} cells {all_kept} steps; with none {none_kept}. With 3 cells: steps 3 and 6 kept, the third cell used "
         "on the way back, {lesson}; the third cell never used, {without}; step 7 in the third cell on the first way, "
         "{best}, the fewest possible.",
@@ -183,7 +183,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "with a stage of the model. The cells are a GPU's memory for activations.",
     ),
     "paper_answers_best": (
-        "0 到 {most} 个草稿格，最少各要算：{optima} 步。",
+        "0 到 {most} 个草稿格，最少各要算：{optima} 次。",
         "With 0 to {most} cells the fewest steps are {optima}.",
     ),
     "paper_answers_think": (
@@ -201,7 +201,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "paper_plan_head": ("分钟|做什么|老师说什么", "Minutes|What the class does|What the teacher says"),
     "paper_plan_1": (
-        "猜：{baskets} 筐衣服，洗、烘、叠各 {minutes} 分钟，最快多久？写在纸上。",
+        "猜：{baskets} 篮衣服，洗、烘、叠各 {minutes} 分钟，最快多久？写在纸上。",
         "Guess: {baskets} baskets, {minutes} minutes each for washing, drying, folding. How soon can all be done?",
     ),
     "paper_plan_1_says": (
@@ -233,11 +233,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "The bubble is {percents}. The laundry takes {pipelined} minutes. Too fine is no good: handing over takes time.",
     ),
     "paper_plan_5": (
-        "草稿纸游戏：9 格、3 格、没有格，各玩一轮，数一数算了几步。",
+        "草稿纸游戏：9 格、3 格、没有格，各玩一轮，数一数算了几次。",
         "Scratch paper with 9 cells, 3 cells and none: a round each, counting the steps.",
     ),
     "paper_plan_5_says": (
-        "记得少，就多算：{evaluations} 步。显卡也是这样省出地方的。",
+        "记得少，就多算：{evaluations} 次。显卡也是这样省出地方的。",
         "Keep less, compute more: {evaluations} steps. A GPU makes room in the same way.",
     ),
     "paper_plan_6": (

@@ -634,7 +634,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "clock: a sleep of 10 ms is {late_10:.2f} ms late, of 1 ms {late_1:.2f} ms (median); the worst {worst:.1f} ms",
     ),
     "doctor_sleep_coarse_remedy": (
-        "时钟太粗（一格 40 毫秒，晚醒要少于 {limit:g} 毫秒）：请放慢，用 --batch-time {batch_time:.1f}（notebook 里写 batch_time={batch_time:.1f}）；Windows 上用 Python 3.11 或更新的版本，关掉省电模式。",
+        "时钟太粗（一格 40 毫秒，晚醒要少于 {limit:g} 毫秒）：请放慢，用 --batch-time {batch_time:.1f}（笔记本里写 batch_time={batch_time:.1f}）；Windows 上用 Python 3.11 或更新的版本，关掉省电模式。",
         "too coarse (a slot of 40 ms asks for less than {limit:g} ms): slow the clock with --batch-time {batch_time:.1f} (in a notebook batch_time={batch_time:.1f}); on Windows take Python 3.11 or newer and leave power saving.",
     ),
     "doctor_sleep_worst_remedy": (
@@ -660,7 +660,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "doctor_ours": ("pipekit {version}：{folder}", "pipekit {version}: {folder}"),
     "doctor_foreign": (
-        "还装着另一个也叫 pipekit 的软件包：{where}，notebook 可能会用错",
+        "还装着另一个也叫 pipekit 的软件包：{where}，笔记本可能会用错",
         "another package called pipekit is installed: {where}; a notebook may import the wrong one",
     ),
     "doctor_foreign_remedy": (
@@ -1076,7 +1076,7 @@ WORDS_ENGINEER: dict[
         "{devices} share CPU cores, so the bubble can't be measured: use fewer devices, or stand-ins",
     ),
     "papers_kept": (
-        "在途微批量峰值 {counts}（GPipe：各 {all}）；",
+        "在途微批次峰值 {counts}（GPipe：各 {all}）；",
         "In flight at most {counts} (GPipe: {all} each); ",
     ),
     "scratch_less": ("激活值峰值减少 {share}", "Peak activations {share} less"),

@@ -11,9 +11,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "4 篮衣服，洗、烘、叠各要 30 分钟。最快多久能全做完？先猜，答案留到第 4 站。",
         "4 baskets; washing, drying and folding take 30 minutes each. How soon can all be done? Guess: stop 4 has the answer.",
     ),
-    "lesson_cards": ("传牌", "Cards"),
+    "lesson_cards": ("传卡片", "Cards"),
     "lesson_cards_question": (
-        "12 张牌，3 个人接着做。一次传几张，最早全做完？",
+        "12 张卡片，3 个人接着做。一次传几张，全部做完最快？",
         "12 cards, 3 people in a row. How many cards to hand over at a time, to be done first?",
     ),
     "lesson_grids": ("两张时间表", "Two grids"),
@@ -28,7 +28,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "lesson_erase": ("擦掉重算", "Erase and redo"),
     "lesson_erase_question": (
-        "草稿只留几处，别的要用时再算。要多算几步？省下多少地方？",
+        "草稿只留几处，别的要用时再算。要多算几次？省下多少地方？",
         "Keep only a few results and redo the rest. How many more steps does it take, how much room does it save?",
     ),
     # -- the stopwatch

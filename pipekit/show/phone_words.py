@@ -30,7 +30,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "phone_comma": ("，", ", "),
     # -- the timetable
     "phone_grid_ask": (
-        "4 块显卡接力训练一大批：每一格只有 1 块在干活，75% 的时间闲着。把这一大批切成 4 小份，闲着的还有百分之几？",
+        "4 块显卡接力训练一大批：每一格只有 1 块在干活，75% 的时间闲着。把这一大批切成 4 小份，闲着的时间还占百分之几？",
         "4 GPUs train one whole batch as a relay race: only 1 works at a time, 75% of the time is idle. Cut the batch "
         "into 4 pieces: how many percent are idle then?",
     ),
@@ -108,8 +108,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "phone_cards_piece": ("每份 {count} 张", "{count} cards a piece"),
     "phone_cards_speed": ("{who} 每张几秒", "{who}: seconds a card"),
     "phone_cards_seconds": ("{count} 秒", "{count} s"),
-    "phone_cards_hand_over": ("每份多花（传递）", "More for each piece (hand-over)"),
-    "phone_cards_first": ("C 拿到第一份", "C gets the first piece"),
+    "phone_cards_hand_over": ("每份多花（交接）", "More for each piece (hand-over)"),
+    "phone_cards_first": ("C 拿到第一张", "C gets the first piece"),
     "phone_cards_at": ("第 {count} 秒", "after {count} s"),
     "phone_cards_done": ("全部做完", "All done"),
     "phone_cards_idle": ("闲着的时间", "Idle time"),
@@ -164,7 +164,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "对：{who} 排在最前面，不用等别人，一份接一份地做。",
         "Right: {who} comes first and waits for nobody: one piece after the other.",
     ),
-    "phone_fill_right_start": ("对：第 1 份还没传到 {who}。", "Right: piece 1 has not reached {who} yet."),
+    "phone_fill_right_start": ("对：{who} 还没拿到第 1 份。", "Right: piece 1 has not reached {who} yet."),
     "phone_fill_right_end": ("对：{who} 的几份都做完了，没活了。", "Right: {who} has done all pieces: nothing left."),
     "phone_fill_not_idle": (
         "不对：{before} 在第 {given} 格已经做完第 {piece} 份，{who} 有活干。",
@@ -289,7 +289,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "结果不会变：每份要改的量加起来，和不切时一样。变慢的是时间。",
         "The result stays: what all pieces ask for adds up to the same. It is the time that suffers.",
     ),
-    "phone_q2_C": ("不是，每份太小，显卡吃不饱，还要多花传递的时间", "No, tiny pieces don't fill a GPU, and each costs a hand-over"),
+    "phone_q2_C": ("不是，每份太小，显卡吃不饱，还要多花交接的时间", "No, tiny pieces don't fill a GPU, and each costs a hand-over"),
     "phone_q2_C_why": (
         "一块显卡里有许多“同学”，一小份太小，许多同学没活干。",
         "A GPU has many workers inside; a tiny piece leaves many of them idle.",

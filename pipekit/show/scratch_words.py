@@ -134,18 +134,18 @@ WORDS: dict[str, tuple[str, str]] = {
         "The start is printed: it needs no cell.",
     ),
     "scratch_kept": (
-        "第 {step} 步的数已经在第 {cell} 格里了。",
+        "第 {step} 步的数已经在格 {cell} 里了。",
         "Step {step} is in cell {cell} already.",
     ),
     "scratch_full": (
-        "第 {cell} 格里是第 {step} 步，后面还会问到；真要换，就先擦掉它。",
+        "格 {cell} 里是第 {step} 步，后面还会问到；真要换，就先擦掉它。",
         "Cell {cell} holds step {step}, which will still be asked for; wipe it first if you mean it.",
     ),
     "scratch_too_late": (
         "现在问的是第 {asked} 步，第 {step} 步在它后面：只能往前算，倒不回去。",
         "Step {asked} is asked for, and step {step} lies behind it: one can only compute forward.",
     ),
-    "scratch_empty": ("第 {cell} 格是空的。", "Cell {cell} is empty."),
+    "scratch_empty": ("格 {cell} 是空的。", "Cell {cell} is empty."),
     "scratch_over": (
         "都答完了。想再来一次，请按“重新开始”。",
         "All is answered. To play again, press Start again.",

@@ -19,8 +19,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "words_rich": ("例子多的语言，平均", "languages with many examples, mean"),
     "words_poor": ("例子少的语言，平均", "languages with few examples, mean"),
     "words_settings": (
-        "{held_out} 个没见过的数，一个字母都不错才算对。{seeds} 个随机种子；每种语言 {steps} 步、每步 {batch} 个，"
-        "一个模型学 {languages} 种就走 {languages} 倍的步数：计算量相同。{date}，{machine}，torch {torch}，共 {minutes:.0f} 分钟",
+        "{held_out} 个没见过的数，一个字母都不错才算对。{seeds} 个随机种子；每种语言练 {steps} 次、每次 {batch} 个例子，"
+        "一个模型学 {languages} 种，就练 {languages} 倍的次数：计算量相同。{date}，{machine}，torch {torch}，共 {minutes:.0f} 分钟",
         "{held_out} unseen numbers; right means without one wrong letter. {seeds} seeds; {steps} steps of {batch} for each "
         "language, and {languages} times as many for one model of all {languages}: equal compute. "
         "{date}, {machine}, torch {torch}, {minutes:.0f} minutes in all",

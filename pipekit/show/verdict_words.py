@@ -171,7 +171,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "M times as many pieces don't make it M times as small: there are M + 3 columns.",
     ),
     "wrong_first_card_done": (
-        "这是 C 做完第一批的时间；问的是 C 拿到的时间。",
+        "这是 C 做完第一份的时间；问的是 C 拿到的时间。",
         "that is when C has finished the first cards; asked is when C gets them.",
     ),
     "wrong_no_overlap": (
@@ -355,7 +355,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "E 是冻住的，用的是记下来的平均数，不看这一份。",
         "E is frozen: it uses the averages it kept, not those of the piece.",
     ),
-    "wrong_letter_too_many": ("有一个其实不变。", "one of them stays the same."),
+    "wrong_letter_too_many": ("多写了：其中有一个其实不变。", "one of them stays the same."),
     "wrong_letter_missing": ("还少一个。", "one is missing."),
     # -- recompute
     "wrong_answer_shape": ("返回的不是最后一层的结果。", "what is returned is not the last layer's result."),
