@@ -2,8 +2,10 @@
 
 import csv
 import json
+import os
 import random
 import shutil
+import time
 
 import pytest
 
@@ -164,3 +166,35 @@ def test_sixty_folders_are_read_once_each(sixty, monkeypatch):
     assert len(found.learners) == len(opened) == len(set(opened)) == NUM_LEARNERS
     assert all(each.tried == NUM_LEARNERS for each in rows_of(found.learners))
     assert report(found, sixty, "zh").count("\n") == 1 + 1 + len(TASKS)
+
+
+# -- what may be handed in
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_and_a_device_are_not_waited_for(three):
+    os.mkfifo(three / "a" / "b.jsonl")
+    (three / "d").mkdir()
+    os.mkfifo(three / "d" / results.FILE)
+    (three / "endless.jsonl").symlink_to("/dev/zero")
+    found = collect(three)
+    assert (len(found.learners), found.unread) == (3, 2)
+    with pytest.raises(OSError, match="not a file"):
+        results.record("slot", True, "", three / "d")
+
+
+def test_an_editors_mark_at_the_beginning_costs_no_line(tmp_path):
+    file = hand_in(tmp_path / "a", ("slot", ""))
+    file.write_text(file.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    found = collect(tmp_path)
+    assert (len(found.learners), found.bad_lines) == (1, 0)
+
+
+def test_thousands_of_made_up_tasks_are_counted_in_a_moment(tmp_path):
+    """Each row once looked through everything: minutes for one file."""
+    line = json.loads((hand_in(tmp_path / "a", ("slot", ""))).read_text(encoding="utf-8"))
+    made_up = "\n".join(json.dumps({**line, "task": f"t{number}"}) for number in range(20_000))
+    (tmp_path / "a" / results.FILE).write_text(made_up, encoding="utf-8")
+    begin = time.process_time()
+    assert len(rows_of(collect(tmp_path).learners)) == 20_000 + len(TASKS)
+    assert time.process_time() - begin < 4

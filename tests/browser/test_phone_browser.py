@@ -33,7 +33,7 @@ VIEWS = {  # an address for every look of the page
 }
 IMPOSSIBLE = [
     *("k=99&m=99", "tab=nowhere", "g=<b>", "cs=999&cm=7", "fx=9,9&tab=fill", "tab=scratch&sc=7&sl=A-w9"),
-    *("q=XYZ&qd=1&tab=exit", "x=9999&g=n", "%E0%A4%A"),
+    *("q=XYZ&qd=1&tab=exit", "x=9999&g=n", "%E0%A4%A", "constructor=1&toString=1&__proto__=1"),
 ]
 SMALL = """least => [...document.querySelectorAll('button, input[type=range], label.option')].filter(each => {
     const box = each.getBoundingClientRect();

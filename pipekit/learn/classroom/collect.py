@@ -111,12 +111,24 @@ def learners_of(files: Sequence[dict[Result, None]]) -> list[list[Result]]:
 
 def rows_of(learners: Sequence[Sequence[Result]]) -> list[Row]:
     """A row a task, in the course's order; tasks that nobody tried are there, too."""
-    strange = sorted({result.task for results in learners for result in results} - TASKS.keys())
-    return [_row(task, learners) for task in [*TASKS, *strange]]
+    tries: dict[str, list[list[Result]]] = {task: [] for task in TASKS}
+    for results in learners:
+        for task, mine in _by_task(results).items():
+            tries.setdefault(task, []).append(mine)
+    strange = sorted(tries.keys() - TASKS.keys())
+    return [_row(task, tries[task]) for task in [*TASKS, *strange]]
 
 
-def _row(task: str, learners: Sequence[Sequence[Result]]) -> Row:
-    tries = [mine for results in learners if (mine := [each for each in results if each.task == task])]
+def _by_task(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """One learner's tries at each task."""
+    tries: dict[str, list[Result]] = {}
+    for result in results:
+        tries.setdefault(result.task, []).append(result)
+    return tries
+
+
+def _row(task: str, tries: Sequence[Sequence[Result]]) -> Row:
+    """Of one list of tries a learner."""
     passes = [_first_pass(mine) for mine in tries]
     needed = [count for count in passes if count is not None]
     beliefs = Counter(wrong for mine in tries for wrong in {each.wrong for each in mine if each.wrong})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -78,9 +79,15 @@ def read(path: Path) -> Iterator[Result]:
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines that hold something, as far as a file of sensible size goes."""
+    """The lines that hold something, as far as a file of sensible size goes.
+
+    Raises:
+        OSError: it can't be read, or is something that might never end: a pipe, a device.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a file", str(path))
     with open(path, "rb") as file:
-        text = file.read(MOST_BYTES).decode("utf-8", errors="replace")
+        text = file.read(MOST_BYTES).decode("utf-8-sig", errors="replace")  # an editor may have left its mark
     return [line for line in text.split("\n") if line.strip()]
 
 

@@ -10,12 +10,17 @@ import re
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
+from unicodedata import normalize
 
 from pipekit.show import say
 
 LETTERS = "ABCD"
 RIGHT = "BCA"  # the right letter of each question
-WEIGHTS = (1, 3, 5)  # odd and less than 8 apart: one wrong letter or two swapped ones change the digit
+WEIGHTS = (
+    1,
+    2,
+    3,
+)  # times any step of 1 to 3 no 8, nor are their differences: one wrong letter, or any two swapped
 DIGITS = "23456789"  # 0 and 1 look like letters
 CODE = re.compile(rf"([{LETTERS}]{{{len(RIGHT)}}})([{DIGITS}])")
 
@@ -24,7 +29,7 @@ def code(letters: str) -> str:
     """The code of three choices.
 
     >>> code("BCA")
-    'BCA9'
+    'BCA7'
     """
     places = (LETTERS.index(letter) for letter in letters)
     return letters + DIGITS[sum(place * weight for place, weight in zip(places, WEIGHTS, strict=True)) % 8]
@@ -33,10 +38,10 @@ def code(letters: str) -> str:
 def decode(written: str) -> str | None:
     """The three letters of a code, however it was typed; None if there is a slip in it.
 
-    >>> decode(" bca-9 "), decode("BCB9")
+    >>> decode(" bca-7 "), decode("BCB9")
     ('BCA', None)
     """
-    found = CODE.fullmatch(re.sub(r"[\s-]", "", written).upper())
+    found = CODE.fullmatch(re.sub(r"[\s-]", "", normalize("NFKC", written)).upper())
     return found[1] if found and code(found[1]) == found[0] else None
 
 

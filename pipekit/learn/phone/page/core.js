@@ -26,7 +26,7 @@ function fromAddress() {
   const found = {};
   for (const pair of location.hash.slice(1).split("&")) {
     const [name, value = ""] = pair.split("=");
-    if (name in FIRST && FIRST[name][1].test(value)) found[name] = value;
+    if (Object.keys(FIRST).includes(name) && FIRST[name][1].test(value)) found[name] = value;
   }
   const known = { ...fresh(), ...found };
   if (!(`${known.k},${known.m}` in DATA.predicted)) delete found.k, delete found.m;
