@@ -13,12 +13,13 @@ import pytest
 from PIL import Image
 
 from pipekit import plan
+from pipekit.errors import ScheduleError
 from pipekit.learn import CardsGame
 from pipekit.learn.games import cards, cards_groups, cards_ways_scene
 from pipekit.learn.games.cards import EQUAL, WAYS, best_pieces, finish, timetable
 from pipekit.learn.games.cards_grid import IDLE, CardsGrid
 from pipekit.learn.games.cards_groups import CLOCKS, fit, seconds
-from pipekit.learn.games.cards_state import TABS
+from pipekit.learn.games.cards_state import TABS, Cards
 from pipekit.learn.games.refused import Refused
 from pipekit.learn.games.scratch_played import Name
 from pipekit.plan import Kind, Op
@@ -476,3 +477,41 @@ def test_every_word_of_cards_and_scratch_paper_is_used():
     built |= {f"scratch_played_{name}" for name in get_args(Name)} | {"scratch_played_no_third_other"}
     words = [*card_words.WORDS, *scratch_words.WORDS]
     assert [key for key in words if f'"{key}"' not in code and key not in built] == []
+
+
+# -- what cannot be
+
+
+@pytest.mark.parametrize("wrong", [
+    {"seconds": (1,) * 6}, {"seconds": (1,)}, {"seconds": ()}, {"seconds": (0, 0, 0)}, {"seconds": (-1, 1, 1)},
+    {"seconds": (float("nan"), 1, 1)}, {"seconds": (1, 1, 1e300)}, {"handover": -1}, {"handover": float("inf")},
+    {"pieces": 0}, {"pieces": 13},
+])  # fmt: skip
+def test_numbers_that_cannot_be_are_refused_and_the_game_goes_on(wrong):
+    game = CardsGame("en")
+    with pytest.raises(ScheduleError):
+        game.set(**wrong)
+    assert game.state == Cards() and not game.history.can_undo
+    game.speeds[0].value = 2
+    assert game.state.seconds == (2, 1, 1)
+
+
+def test_a_state_that_cannot_be_drawn_is_not_taken():
+    game = CardsGame("en")
+    game.set(handover=1)
+    game.undo()
+    with pytest.raises(KeyError):
+        game.go("nowhere")
+    assert game.state.tab == "ways" and game.history.can_redo
+    game.redo()
+    assert game.state.handover == game.handover.value == 1
+
+
+@pytest.mark.parametrize("late", ["cell:2:4", "cell:9:0", "cell:0:99"])
+def test_a_piece_put_down_where_a_smaller_grid_has_no_cell_any_more_is_refused(late):
+    """Two quick presses: the second was made on the larger grid."""
+    game = CardsGame("en", tab="grid")
+    game.people.value, game.pieces.value = 2, 2
+    game.tables[0]._handle_custom_msg({"do": "drop", "key": "chip:0", "on": late}, [])
+    assert game.tables[0].scene["said"]["tone"] == "warn"
+    assert game.state.grid.entries == {(0, 0): 0}

@@ -322,3 +322,28 @@ def test_a_page_without_a_kernel_sees_the_puzzle(lang, task):
     assert (
         game.hint() is None or say("game_refused", lang, why="") not in game.tables[0].scene["said"]["text"]
     )
+
+
+def marks(game):
+    return {item["key"]: item["mark"] for item in game.tables[0].scene["items"] if item.get("mark")}
+
+
+@pytest.mark.parametrize("away", ["restart", "undo", "redo"])
+def test_what_was_marked_wrong_is_gone_with_its_grid(away):
+    game = GridPuzzle("en")
+    hand(game, do="drop", key="chip:F1", on="cell:0:1")
+    hand(game, do="drop", key="chip:F2", on="cell:0:2")
+    game.undo()
+    hand(game, do="drop", key="chip:F3", on="cell:1:0")
+    assert "wrong" in marks(game).values()
+    getattr(game, away)()
+    assert marks(game) == {}
+
+
+def test_beginning_again_begins_the_puzzle_that_is_there():
+    game = GridPuzzle("en")
+    game.begin("gpipe", 3, 3)
+    game.undo()
+    hand(game, do="drop", key="chip:F1", on="cell:0:1")
+    game.restart()
+    assert game.state == Puzzle.of("forward")

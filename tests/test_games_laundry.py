@@ -28,6 +28,7 @@ from pipekit.learn.games.laundry import (
     washer_waits,
 )
 from pipekit.learn.games.laundry_scene import NAMES, ROOM, floor, grid, remark
+from pipekit.show import say
 
 ALL = [
     Laundry(n, k) for n, k in product(range(BASKETS[0], BASKETS[1] + 1), range(MACHINES[0], MACHINES[1] + 1))
@@ -288,3 +289,12 @@ def test_a_page_without_a_kernel_sees_a_picture_and_words():
     assert isinstance(game, ipywidgets.VBox)
     game.lang = "zh"
     assert "洗衣机做 1 号篮" in game.picture_text()
+
+
+def test_a_clock_that_fails_does_not_say_that_it_runs(monkeypatch):
+    game = LaundryGame("en")
+    monkeypatch.setattr(laundry_panel, "SECONDS", 0.01)
+    monkeypatch.setattr(game, "step", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        game.play().wait(5)
+    assert game.run_button.description == say("laundry_play", "en")

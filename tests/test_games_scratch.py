@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
+from pipekit.errors import ScheduleError
 from pipekit.learn import ScratchPaperGame
 from pipekit.learn.games import chain
 from pipekit.learn.games.chain import LESSON
@@ -425,3 +426,12 @@ def test_all_of_it_fits_and_has_a_picture(num_cells):
         for table in game.tables:
             assert sum(table.scene["columns"]) + 2 * len(table.scene["columns"]) <= 1162
         assert len(game.picture_png()) > 1000 and len(game.picture_text()) > 100
+
+
+@pytest.mark.parametrize("num_cells", [-1, 10, 50])
+def test_more_cells_than_the_paper_has_are_refused(num_cells):
+    game = ScratchPaperGame("en", num_cells=2)
+    for make in (lambda: ScratchPaperGame("en", num_cells), lambda: game.set(num_cells=num_cells)):
+        with pytest.raises(ScheduleError, match="from 0 to 9"):
+            make()
+    assert game.cells.value == len(game.state.game.cells) == 2

@@ -648,3 +648,15 @@ def test_what_runs_is_shown_as_far_as_its_own_newest_step_has_come():
         watch.span(plan.Span(op(each), op(each).stage, 0.0, 1.0))
     assert spans() == ["0F0"], "an op that ends again begins the next step"
     assert live.share == 1.0 and (live.phase, live.numbers["step"]) == ("measuring", 1) and len(told) == 6
+
+
+@pytest.mark.parametrize("tick", [-1, -5, 1000, 10**9])
+def test_a_tick_outside_of_any_board_is_refused_also_from_a_file(tick):
+    with pytest.raises(ScheduleError, match="from 0 to 999"):
+        Board(2, 2).put(Op.parse("0F0"), tick)
+    timeline = Board(2, 2).put(Op.parse("0F0"), 0).timeline()
+    text = plan.files.to_json(timeline).replace(
+        '"start": 0.0, "end": 1.0', f'"start": {tick}, "end": {tick + 1}'
+    )
+    with pytest.raises(ScheduleError, match="from 0 to 999"):
+        saved.board_of_content(text.encode(), "board.json")

@@ -342,3 +342,30 @@ def test_an_error_in_the_foreground_comes_back_to_who_waits(counter):
     counter.start(fail)
     with pytest.raises(ValueError, match="3 layers"):
         counter.wait(timeout=5)
+
+
+def test_two_presses_on_two_threads_leave_one_run_that_can_be_stopped(monkeypatch):
+    panel = Still()
+    runs, meet = [], threading.Barrier(2)
+
+    def press():
+        meet.wait(5)
+        runs.append(panel.start(lambda run: run.stop.wait(10)))
+
+    def slow_stop(timeout=10.0):
+        Panel.stop(panel, timeout)
+        time.sleep(0.1)
+
+    monkeypatch.setattr(panel, "stop", slow_stop)
+    presses = [threading.Thread(target=press) for _ in range(2)]
+    for each in presses:
+        each.start()
+    for each in presses:
+        each.join()
+    try:
+        assert sum(not run.done for run in runs) == 1
+        panel.stop()
+        assert all(run.done for run in runs)
+    finally:
+        for run in runs:
+            run.cancel()

@@ -205,6 +205,7 @@ class Panel(ipywidgets.VBox):
 
     def __init__(self, children: tuple[ipywidgets.Widget, ...] = (), **traits: Any) -> None:
         self.lock = threading.RLock()
+        self._start_lock = threading.Lock()
         self.current: Run[Any] | None = None
         self.foreground = False
         self._sent: dict[tuple[str, str], Any] = {}
@@ -228,10 +229,11 @@ class Panel(ipywidgets.VBox):
 
         In the foreground it returns when the work has ended; interrupting the kernel cancels it.
         """
-        self.stop()
-        run = Run(work, on_cancel)
-        self.current = run
-        run.start()
+        with self._start_lock:  # two presses may come on two threads: one run nobody could stop any more
+            self.stop()
+            run = Run(work, on_cancel)
+            self.current = run
+            run.start()
         if self.foreground:
             self._attend(run)
         return run

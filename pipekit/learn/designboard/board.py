@@ -17,6 +17,7 @@ from pipekit.plan.ops import KINDS
 from pipekit.plan.rules import NOTHING, needs, needs_codes
 
 DEVICES, MICRO_BATCHES = (2, 4), (2, 8)  # least and most of K and of M
+LAST_TICK = 999  # everything one after the other needs far less
 TICKS = plan.Costs(forward=1, backward=2)  # what the stand-ins declare too: I, W and R take as long as F
 LENGTHS = dict(zip(KINDS, TICKS.table(1)[:, 0].astype(int).tolist(), strict=True))  # ticks of each kind
 HALVES = (Kind.INPUT_GRAD, Kind.WEIGHT_GRAD)
@@ -119,6 +120,8 @@ class Board:
         without = replace(self, starts={each: start for each, start in self.starts.items() if each != op})
         if tick is None:
             tick = without.earliest(op)
+        if not 0 <= tick <= LAST_TICK:
+            raise ScheduleError("number_range", name="tick", least=0, most=LAST_TICK, asked=tick)
         without._check_free(op, tick)
         moved = replace(self, starts={**without.starts, op: tick})
         moved._check_law(op)

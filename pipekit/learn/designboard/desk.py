@@ -80,7 +80,7 @@ class Desk(show.Panel):
     @property
     def board(self) -> Board:
         """What stands on it."""
-        return self.history.board
+        return self.history.state
 
     @property
     def figures(self) -> Figures:

@@ -15,6 +15,7 @@ from pipekit import plan
 NUM_CARDS = 12
 WAYS = (1, 3, 12)  # pieces: all cards at once, 3 pieces of 4, one by one
 PEOPLE = (2, 5)  # least and most
+SECONDS, HANDOVER = (0.5, 20.0), (0.0, 20.0)  # a card, a hand-over: least and most
 EQUAL = (1.0, 1.0, 1.0)  # card-times a card of each of three people
 
 

@@ -12,7 +12,7 @@ import ipywidgets
 from pipekit.learn.controlroom.knobs import Stepper, button, line, show_if
 from pipekit.learn.controlroom.knobs import html as words_box
 from pipekit.learn.games import cards_chart, cards_grid_scene, cards_groups_scene, cards_ways_scene
-from pipekit.learn.games.cards import NUM_CARDS, PEOPLE, WAYS
+from pipekit.learn.games.cards import HANDOVER, NUM_CARDS, PEOPLE, SECONDS, WAYS
 from pipekit.learn.games.cards_groups import CLOCKS
 from pipekit.learn.games.cards_state import TABS, Cards
 from pipekit.learn.games.cards_ways_scene import NAMES
@@ -21,7 +21,7 @@ from pipekit.learn.games.refused import Refused
 from pipekit.learn.games.table import Line, Scene
 from pipekit.show import number, say
 
-SLOWEST, LONGEST_HANDOVER, STEP = 20, 20, 0.5  # seconds: a card, a hand-over at most; what one click changes
+STEP = 0.5  # seconds that one click changes
 SCENES = {"ways": cards_ways_scene, "grid": cards_grid_scene, "groups": cards_groups_scene}
 
 
@@ -43,8 +43,8 @@ class CardsGame(Game[Cards]):
         self.tab = ipywidgets.ToggleButtons(options=TABS, style={"button_width": "auto"})
         self.people, self.pieces = Stepper(*PEOPLE), Stepper(2, NUM_CARDS - 1)
         self.seconds_label, self.handover_label, self.question = (words_box() for _ in range(3))
-        self.speeds = tuple(_number(0.5, SLOWEST, 86) for _ in range(PEOPLE[1]))
-        self.handover = _number(0, LONGEST_HANDOVER, 62)
+        self.speeds = tuple(_number(*SECONDS, 86) for _ in range(PEOPLE[1]))
+        self.handover = _number(*HANDOVER, 62)
         self.best_button, self.fill_button = button(), button()
         self.guess_fields = tuple(ipywidgets.Text(layout={"width": "110px"}) for _ in WAYS)
         self.guess_done, self.guess_none = button(), button()

@@ -7,9 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from pipekit.errors import ScheduleError
 from pipekit.learn.games import cards_groups
-from pipekit.learn.games.cards import EQUAL, WAYS, Finish, best_pieces, finish
-from pipekit.learn.games.cards_grid import CardsGrid, Cell
+from pipekit.learn.games.cards import (
+    EQUAL,
+    HANDOVER,
+    NUM_CARDS,
+    PEOPLE,
+    SECONDS,
+    WAYS,
+    Finish,
+    best_pieces,
+    finish,
+)
+from pipekit.learn.games.cards_grid import IDLE, CardsGrid, Cell
 from pipekit.learn.games.cards_groups import GROUPS, Clock, Fit
 from pipekit.learn.games.refused import Refused
 
@@ -39,6 +50,16 @@ class Cards:
     cell: Cell | None = None
     times: tuple[Times, ...] = ({},) * GROUPS
     group: int = 0
+
+    def __post_init__(self) -> None:
+        for name, asked, (least, most) in (
+            ("people", len(self.seconds), PEOPLE),
+            *(("seconds", seconds, SECONDS) for seconds in self.seconds),
+            ("handover", self.handover, HANDOVER),
+            ("pieces", self.pieces, (1, NUM_CARDS)),
+        ):
+            if not least <= asked <= most:
+                raise ScheduleError("number_range", name=name, least=least, most=most, asked=asked)
 
     @property
     def num_people(self) -> int:
@@ -129,6 +150,12 @@ class Cards:
         """Fill a cell of the grid in; the given one stays."""
         if cell == GIVEN:
             raise Refused("grid_given")
+        ends = (self.grid.num_people, self.grid.num_slots, self.grid.num_pieces)
+        for name, asked, least, end in zip(
+            ("person", "slot", "piece"), (*cell, entry), (0, 0, IDLE), ends, strict=True
+        ):
+            if not least <= asked < end:  # a hand was quicker than the page: the grid is another one now
+                raise ScheduleError("number_range", name=name, least=least, most=end - 1, asked=asked)
         return replace(self, grid=self.grid.put(cell, entry), cell=cell)
 
     def filled(self) -> Cards:

@@ -15,8 +15,8 @@ from pipekit.errors import PipekitError
 from pipekit.learn.controlroom.knobs import button, line
 from pipekit.learn.controlroom.knobs import html as words_box
 from pipekit.learn.controlroom.style import STYLE
+from pipekit.learn.designboard.history import History, State
 from pipekit.learn.games import table_picture
-from pipekit.learn.games.history import History, State
 from pipekit.learn.games.refused import Refused
 from pipekit.learn.games.table import Line, Scene, Table
 from pipekit.show import say
@@ -89,10 +89,16 @@ class Game(show.Panel, Generic[State]):
         return self.history.state
 
     def do(self, state: State, said: Said | None = None) -> None:
-        """Another state, which can be undone, and what is said about it."""
+        """Another state, which can be undone, and what is said about it; one that can't be drawn is not taken."""
         with self.lock:
+            before = self.history.copy()
             self.history.do(state)
-            self.say(said)
+            try:
+                self.say(said)
+            except Exception:
+                self.history = before
+                self.say(None)
+                raise
 
     def undo(self) -> None:
         """Take the last move back."""

@@ -10,7 +10,7 @@ from pipekit.learn.controlroom.knobs import Menu, Stepper, button
 from pipekit.learn.designboard.board import DEVICES, MICRO_BATCHES
 from pipekit.learn.designboard.scene import device_name, op_name
 from pipekit.learn.games import grid_puzzle_said, grid_puzzle_scene
-from pipekit.learn.games.game import Game
+from pipekit.learn.games.game import Game, Said
 from pipekit.learn.games.grid_puzzle import TASKS, Puzzle
 from pipekit.learn.games.grid_puzzle_scene import cell_key
 from pipekit.learn.games.table import Line, Scene
@@ -56,7 +56,6 @@ class GridPuzzle(Game[Puzzle]):
         except ScheduleError:
             self.history.note(self.state.missed())
             raise
-        self._marks = {}
         self.do(puzzle)
 
     def take_off(self, op: Op | str) -> None:
@@ -79,14 +78,20 @@ class GridPuzzle(Game[Puzzle]):
 
     def begin(self, task: str, num_stages: int, num_micro_batches: int) -> None:
         """Another puzzle; that can be undone."""
-        self._marks = {}
-        self._begin = Puzzle.of(task, num_stages, num_micro_batches)
-        self.do(self._begin)
+        self.do(Puzzle.of(task, num_stages, num_micro_batches))
 
-    def undo(self) -> None:
-        """Take the last move back."""
+    def restart(self) -> None:
+        """Begin the puzzle that is there again; that can be undone too."""
+        self.begin(self.state.task, self.state.num_stages, self.state.num_micro_batches)
+
+    def do(self, state: Puzzle, said: Said | None = None) -> None:
+        """Another state: what was marked in the old one is not in it."""
         self._marks = {}
-        super().undo()
+        super().do(state, said)
+
+    def _travel(self, step: Callable[[], bool]) -> None:
+        self._marks = {}
+        super()._travel(step)
 
     # -- what it shows
 

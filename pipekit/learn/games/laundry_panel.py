@@ -98,11 +98,13 @@ class LaundryGame(Game[Play]):
 
     def _run(self, current: show.Run[None]) -> None:
         self._set_running(True)
-        while self.shown.may_look and not self.state.finished and not current.stopping:
-            current.stop.wait(SECONDS)
-            if not current.stopping:
-                self.step()
-        self._set_running(False)
+        try:
+            while self.shown.may_look and not self.state.finished and not current.stopping:
+                current.stop.wait(SECONDS)
+                if not current.stopping:
+                    self.step()
+        finally:
+            self._set_running(False)
 
     def _set_running(self, running: bool) -> None:
         self._running = running

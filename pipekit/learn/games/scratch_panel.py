@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets
 
+from pipekit.errors import ScheduleError
 from pipekit.learn.controlroom.guess import parse
 from pipekit.learn.controlroom.knobs import Stepper, button, line, show_if
 from pipekit.learn.controlroom.knobs import html as words_box
@@ -50,7 +51,7 @@ class ScratchPaperGame(Game[Paper]):
         self.ask_line.add_class("pipekit-ask")
         made = chains.LESSON if chain is None else chains.read(chain)
         super().__init__(
-            Paper(new_game(num_cells, made)), "scratch_title", lang, num_tables=2, lines=(settings, self.ask_line)
+            Paper(_begun(num_cells, made)), "scratch_title", lang, num_tables=2, lines=(settings, self.ask_line)
         )  # fmt: skip
         self._listen()
         self._relabel()
@@ -97,7 +98,7 @@ class ScratchPaperGame(Game[Paper]):
         paper, game = self.state, self.state.game
         if num_cells is not None or chain is not None:
             cells = len(game.cells) if num_cells is None else num_cells
-            game = new_game(cells, game.chain if chain is None else chains.read(chain))
+            game = _begun(cells, game.chain if chain is None else chains.read(chain))
             paper = Paper(game, race=paper.race)
         self.do(paper if race is None else replace(paper, race=race))
 
@@ -195,3 +196,11 @@ class ScratchPaperGame(Game[Paper]):
         """A knob was moved by a hand, not by the game."""
         if not self._following:
             self.set(**chosen)
+
+
+def _begun(num_cells: int, chain: chains.Chain) -> Scratch:
+    """A new game; `ScheduleError` where there is no room for so many cells."""
+    least, most = CELLS
+    if not least <= num_cells <= most:
+        raise ScheduleError("number_range", name="num_cells", least=least, most=most, asked=num_cells)
+    return new_game(num_cells, chain)
