@@ -15,8 +15,6 @@ from pipekit.errors import ScheduleError
 from pipekit.plan import Schedule
 from pipekit.plan.ops import Op
 
-pytestmark = pytest.mark.alone
-
 BUILDERS = {
     "gpipe": plan.gpipe,
     "1f1b": plan.one_f_one_b,
@@ -77,6 +75,7 @@ def measured(schedule, batch_time=0.1):
         return result.timeline, pipeline.predict(schedule, batch)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("builder", BUILDERS)
 def test_the_measured_bubble_is_the_predicted_one(builder):
     schedule = BUILDERS[builder](4, 8)
@@ -92,6 +91,7 @@ def test_the_measured_bubble_is_the_predicted_one(builder):
     assert sorted(str(span.op) for span in ours.spans) == sorted(map(str, chain(*schedule.lanes)))
 
 
+@pytest.mark.alone
 def test_zero_bubble_schedules_beat_1f1b_by_what_theory_says():
     """K = 4, M = 8, f = b = w: 33, 27 and 25.5 slots."""
     for attempt in range(2):
@@ -153,6 +153,7 @@ def trained(schedule):
     return run.relative_difference(run.gradients([model]), expected), timeline
 
 
+@pytest.mark.alone
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(valid_schedules())
 def test_a_random_valid_schedule_never_deadlocks_and_goes_as_predicted(schedule):

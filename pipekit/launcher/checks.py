@@ -12,8 +12,8 @@ def has_notebooks(root: Path) -> bool:
 
 
 # pytest's -m. What takes minutes is asked for: `start.py test -m slow`.
-SIDE_BY_SIDE = "not slow and not (alone or browser)"  # may share the machine
-ONE_AT_A_TIME = "not slow and (alone or browser)"
+SIDE_BY_SIDE = "not slow and not alone"  # may share the machine
+ONE_AT_A_TIME = "not slow and alone"
 IN_TWO = ["-n", "2", "--dist", "loadfile"]  # processes; the tests of a file stay together
 NOTHING_SELECTED = 5  # pytest's exit status
 
@@ -39,7 +39,7 @@ def check_steps(root: Path, pytest_arguments: list[str]) -> list[tuple[str, list
     if has_notebooks(root):
         nbval = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
         sanitize = ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg"]
-        steps.append(("notebooks", ["pytest", *nbval, *sanitize, "notebooks"]))
+        steps.append(("notebooks", ["pytest", *IN_TWO, *nbval, *sanitize, "notebooks"]))
     return steps
 
 

@@ -11,6 +11,8 @@ MANY = 20  # presses of a key
 STOPS = 5  # runs begun and stopped
 BYTES = 1_000_000  # of a GIF that goes into slides
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def room(opening, starter, chromium):
