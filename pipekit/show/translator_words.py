@@ -4,11 +4,11 @@ from __future__ import annotations
 
 WORDS: dict[str, tuple[str, str]] = {
     "words_unseen": (
-        "{number}：训练时哪种语言都没见过这个数",
+        "{number}：训练用的例子里，哪种语言都没有这个数",
         "{number}: no language had this number in training",
     ),
     "words_maybe_seen": (
-        "{number}：训练时有的语言可能见过这个数",
+        "{number}：训练用的例子里，有的语言可能有这个数",
         "{number}: some languages may have had this number in training",
     ),
     "words_language": ("语言", "language"),
