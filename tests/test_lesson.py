@@ -9,10 +9,13 @@ from pipekit import plan
 from pipekit.errors import Cancelled, PlacementError
 from pipekit.learn import ControlRoom, Experiment, Lesson, Settings
 from pipekit.learn.controlroom.room import STARTED
+from pipekit.learn.designboard.live import Live
+from pipekit.learn.experiment import Outcome
 from pipekit.learn.games import CardsGame, LaundryGame, ScratchPaperGame
 from pipekit.learn.lesson.bar import scene
 from pipekit.learn.lesson.erase import EraseAndRedo, change
 from pipekit.learn.lesson.pieces import COUNTS, MorePieces, formula_words, laundry_answer
+from pipekit.learn.lesson.real_run import TRIES
 from pipekit.learn.lesson.stops import ENDING, STOPS, outline
 from pipekit.learn.lesson.stopwatch import MOST_LAPS, Stopwatch, in_words
 from pipekit.learn.lesson.two_parts import TwoParts
@@ -144,6 +147,29 @@ def test_nothing_is_lost_on_the_way_there_and_back(lesson):
     assert lesson.panel is was and lesson.panel.state == state
     lesson.go(3)
     assert lesson.panel.guesses == (75, 40, 30, 20)
+
+
+def test_a_step_that_ran_late_and_ran_again_moves_the_bar_once(monkeypatch, experiment):
+    shares, tell = [], Live.tell
+
+    def told(live, phase, **numbers):
+        if phase == "lesson_running":
+            shares.append(live.share)
+        tell(live, phase, **numbers)
+
+    monkeypatch.setattr(Live, "tell", told)
+    monkeypatch.setattr(Outcome, "late", property(lambda outcome: 1.0))
+    MorePieces("en", experiment).run().wait(30)
+    done = [0, 16, 16 + 1, 16 + 1 + 4, 16 + 1 + 4 + 8]  # pieces; the finest cut once more to warm up
+    assert shares[::TRIES] == pytest.approx([pieces / (16 + 1 + 4 + 8 + 16) for pieces in done])
+
+
+def test_a_control_room_fills_the_window_only_where_nothing_else_is_to_be_read(monkeypatch, experiment):
+    monkeypatch.setenv(STARTED, "1")
+    assert not ControlRoom("zh", experiment).wide
+    assert ControlRoom("zh", experiment, wide=True).wide
+    monkeypatch.delenv(STARTED)
+    assert not ControlRoom("zh", experiment, wide=True).wide
 
 
 def test_a_lesson_that_start_py_opened_fills_the_window_and_its_stops_dont(monkeypatch, experiment):

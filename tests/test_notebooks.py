@@ -114,7 +114,7 @@ def test_relay_or_line_left_a_picture_of_a_run_that_was_measured(lang):
 @pytest.mark.parametrize("lang", build.LANGUAGES)
 def test_the_control_room_is_one_cell(lang):
     (cell,) = committed("control-room", lang).cells
-    assert f'ControlRoom(lang="{lang}")' in cell.source
+    assert f'ControlRoom(lang="{lang}", wide=True)' in cell.source
 
 
 @pytest.mark.parametrize(("name", "lang"), EVERY)

@@ -7,7 +7,7 @@ CELLS = [
         """
 from pipekit.learn import ControlRoom
 
-room = ControlRoom(lang="LANG")
+room = ControlRoom(lang="LANG", wide=True)
 room
 """
     ),

@@ -67,12 +67,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "grid_cell": ("{person}，第 {slot} 格：{entry}", "{person}, slot {slot}: {entry}"),
     "grid_empty": ("还没填", "empty"),
     "grid_begin": (
-        "第一格填好了：A 做第 1 份。先按下面的一个数，再按要填的格子；· 表示闲着。",
-        "The first cell is given: A has piece 1. Press a number below, then the cell it belongs to; · means idle.",
+        "第一格填好了：A 做第 1 份。先按格子下面的一个数，再按要填的格子；· 表示闲着。",
+        "The first cell is given: A has piece 1. Press a number under the grid, then the cell it belongs to; · means idle.",
     ),
     "grid_take_first": (
-        "先按下面的一个数，再按要填的格子。",
-        "First press a number below, then the cell it belongs to.",
+        "先按格子下面的一个数，再按要填的格子。",
+        "First press a number under the grid, then the cell it belongs to.",
     ),
     "grid_given": ("这一格本来就填好了，不用改。", "This cell is given: leave it."),
     "grid_fill": ("帮我填一格", "Fill one for me"),

@@ -64,8 +64,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "The slow one is the {machine}: however quick the others are, they wait for it.",
     ),
     "laundry_ask": (
-        "先猜：流水线上，洗衣机洗完一篮，马上洗下一篮。都做完要几分钟？",
-        "Guess first: on the line the washer takes the next basket at once. How many minutes in all?",
+        "先猜：每台机器做一篮要 30 分钟。流水线上洗完一篮马上洗下一篮，都做完要几分钟？",
+        "Guess first: a machine needs 30 min a basket; on the line the next basket follows at once. How many minutes?",
     ),
     "laundry_guess": ("几分钟", "How many minutes"),
     "laundry_locked": ("先猜一猜，再看流水线。", "Guess first; then look at the line."),

@@ -140,7 +140,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "phone_fill_cards": ("卡片 3 人", "Cards, 3 people"),
     "phone_fill_gpus": ("4 块显卡", "4 GPUs"),
     "phone_fill_how": (
-        "点一个空格，再点下面的数字。没活干就点“闲”。",
+        "点一个空格，再点格子下面的数字。没活干就点“闲”。",
         'Tap an empty slot, then a number below. No work: tap "idle".',
     ),
     "phone_fill_idle": ("闲", "idle"),
@@ -188,9 +188,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- scratch paper
     "phone_scratch_lead": (
-        "从 2 开始往前算 9 步。然后 B 倒着问：第 8 步是几？第 7 步呢？……一直问到第 1 步。脑子里只记得住一个数，别的要写进格子。"
+        "你是 A，从 2 开始往前算 9 步。然后手机当 B，倒着问：第 8 步是几？第 7 步呢？……一直问到第 1 步。脑子里只记得住一个数，别的要写进格子。"
         "算的次数越少越好。",
-        "Begin at 2 and work forward, step by step. After step 9 B asks backward: what was step 8? And step 7? ... down "
+        "You are A: begin at 2 and work forward, step by step. After step 9 the phone, B, asks backward: what was step 8? And step 7? ... down "
         "to step 1. Your head keeps one number; cells keep more. Work out as few as you can.",
     ),
     "phone_scratch_cells": ("几个草稿格", "How many cells"),

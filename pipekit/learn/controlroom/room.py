@@ -84,6 +84,7 @@ class ControlRoom(show.Panel):
         lang: `"zh"` or `"en"`; can be switched at any time.
         experiment: model, mini-batch and clock; left out, the lesson's.
         view: `"class"` (guess first; counts from 1) or `"engineer"` (everything, predicted live; counts from 0).
+        wide: fill the window from the beginning, in a lab that start.py opened. Beside text it would hide the text.
 
     From a cell, `room.run().wait()` trains once and returns the `Outcome`, `room.sweep().wait()` tries several M, and
     `room.picture()` is a still of all pictures.
@@ -106,7 +107,9 @@ class ControlRoom(show.Panel):
     real_time = traitlets.Bool(False)
     pace = traitlets.Float(1.0, min=0.25, max=16.0)
 
-    def __init__(self, lang: str = "zh", experiment: Experiment | None = None, view: str = "class") -> None:
+    def __init__(
+        self, lang: str = "zh", experiment: Experiment | None = None, view: str = "class", wide: bool = False
+    ) -> None:
         self.experiment = experiment or Experiment()
         self.logbook = Logbook()
         self.screen = Screen()
@@ -122,7 +125,7 @@ class ControlRoom(show.Panel):
         self._connect()
         self._change_view()
         self._label()
-        self.wide = bool(os.environ.get(STARTED))
+        self.wide = wide and bool(os.environ.get(STARTED))
         self._draw_charts()
 
     # -- for cells and tests

@@ -40,6 +40,11 @@ class Live:
             spans = plan.Spans.of(self._spans.values())
         return plan.Timeline(spans, num_devices, source="measured")
 
+    def count_from(self, num_ops: int) -> None:
+        """So many of its ops are done: what ran in vain and runs again counts once."""
+        with self._lock:
+            self._done = num_ops
+
     def tell(self, phase: str, **numbers: Any) -> None:
         """What it is at now: a key of `show`'s words."""
         self.phase, self.numbers = phase, numbers

@@ -157,12 +157,18 @@ class RealRun(show.Panel):
         return self.start(work, on_cancel=live.cancel)
 
     def _measure(self, live: Live, current: show.Run[Any]) -> list[Outcome]:
-        measured = []
+        measured, num_ops = [], 0
         watch = live.watch(current)
         with self.experiment.bench(self.asked[0], watch) as measure:
             for number, asked in enumerate(self._steps):
-                watch.phase("lesson_running", number=max(number, 1), total=len(self.asked))
-                measured.append(_in_time(measure, asked))
+
+                def once(asked: Settings, number: int = number, before: int = num_ops) -> Outcome:
+                    live.count_from(before)
+                    watch.phase("lesson_running", number=max(number, 1), total=len(self.asked))
+                    return measure(asked)
+
+                measured.append(_in_time(once, asked))
+                num_ops += asked.build().num_ops
         return measured[1:]
 
     def cancel(self) -> None:
