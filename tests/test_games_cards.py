@@ -161,7 +161,8 @@ def test_a_time_is_read_as_a_class_types_it(typed):
 @pytest.mark.parametrize(
     ("typed", "key"),
     [("", "times_number"), ("soon", "times_number"), ("1:2:3", "times_number"), ("0", "times_range"),
-     ("-3", "times_range"), ("nan", "times_range"), ("inf", "times_range"), ("99999", "times_range")],
+     ("1:60", "times_number"), ("1:99", "times_number"), ("1_0", "times_number"), ("1e3", "times_number"),
+     ("-3", "times_range"), ("nan", "times_number"), ("inf", "times_number"), ("99999", "times_range")],
 )  # fmt: skip
 def test_what_is_no_time_is_refused_in_words(typed, key):
     with pytest.raises(Refused) as caught:

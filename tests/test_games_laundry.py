@@ -298,3 +298,18 @@ def test_a_clock_that_fails_does_not_say_that_it_runs(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         game.play().wait(5)
     assert game.run_button.description == say("laundry_play", "en")
+
+
+@pytest.mark.parametrize(("machines", "choice", "fewer"), [(3, 6, 2), (3, 5, 2), (5, 8, 4), (5, 10, 2)])
+def test_the_slow_machine_may_be_taken_away(machines, choice, fewer):
+    game = LaundryGame("en", num_machines=machines)
+    game.slow.field.value = choice
+    game.machines.field.value = fewer
+    assert game.state.laundry == Laundry(4, fewer) and game.machines.value == fewer
+    game.undo()
+    assert game.slow.value == choice
+    game.set(num_machines=2, slow_machine=1, times=2)
+    game.undo()
+    assert game.slow.value == choice and game.machines.value == machines
+    game.redo()
+    assert game.slow.value == 3 and game.state.laundry == Laundry(4, 2, 1, 2)

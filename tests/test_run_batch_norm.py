@@ -320,6 +320,23 @@ def test_without_running_statistics_there_is_nothing_to_defer():
     assert type(model[0]) is nn.BatchNorm1d
 
 
+def test_a_layer_whose_statistics_were_taken_away_is_a_plain_one():
+    layer = nn.BatchNorm1d(3)
+    layer.running_mean = layer.running_var = None
+    assert type(run.defer_batch_norm(layer)) is nn.BatchNorm1d
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_a_layer_that_counts_no_steps_moves_as_the_plain_one(momentum):
+    """The counter may be None in torch, too."""
+    models = [tower(lambda channels: nn.BatchNorm1d(channels, momentum=momentum)) for _ in range(2)]
+    for layer in [*norms(models[0]), *norms(models[1])]:
+        layer.num_batches_tracked = None
+    train(run.defer_batch_norm(models[0]), plan.gpipe(3, 1), [data()])
+    train_whole(models[1], [data()])
+    assert_equal_statistics(*models)
+
+
 class Own(nn.BatchNorm1d):
     pass
 

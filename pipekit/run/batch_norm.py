@@ -47,7 +47,7 @@ def defer_batch_norm(model: Model) -> Model:
         if type(module) not in _DEFERRED_OF:
             raise PartitionError("batch_norm_type", name=name or "the model", type=type(module).__name__)
     for _, module in found:
-        if module.track_running_stats:
+        if module.track_running_stats and module.running_mean is not None:
             module.__class__ = _DEFERRED_OF[type(module)]
             module.register_buffer("gathered", _nothing(module), persistent=False)
     return model
@@ -76,12 +76,13 @@ class Deferred(nn.modules.batchnorm._BatchNorm):
         self.gathering = False
         count, mean, squares = self.gathered
         assert self.running_mean is not None and self.running_var is not None
-        assert self.num_batches_tracked is not None
         if not count[0]:
             return
         with torch.no_grad():
-            self.num_batches_tracked.add_(1)
-            share = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+            share = 0.0 if self.momentum is None else self.momentum
+            if self.num_batches_tracked is not None:  # as in the plain one, which may have none
+                self.num_batches_tracked.add_(1)
+                share = 1.0 / float(self.num_batches_tracked) if self.momentum is None else share
             _move(self.running_mean, mean, share)
             _move(self.running_var, squares / (count - 1), share)
 

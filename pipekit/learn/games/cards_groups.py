@@ -31,7 +31,8 @@ EXPLAINED = 1.0  # seconds off that a thumb is
 Clock = tuple[str, int]  # ("first" | "done", pieces): which of the six times
 CLOCKS: tuple[Clock, ...] = tuple((what, pieces) for pieces in WAYS for what in ("first", "done"))
 Floats = npt.NDArray[np.float64]
-_MINUTES = re.compile(r"(\d{1,2}):(\d{2}(?:\.\d+)?)")
+_MINUTES = re.compile(r"(\d{1,2}):([0-5]\d(?:\.\d+)?)")
+_SECONDS = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,9 @@ def seconds(text: str) -> float:
     """
     plain = normalize("NFKC", text).strip().replace(",", ".").rstrip("sS秒").strip()
     minutes = _MINUTES.fullmatch(plain)
-    try:
-        value = 60 * int(minutes[1]) + float(minutes[2]) if minutes else float(plain)
-    except ValueError:
-        raise Refused("times_number", asked=text.strip()[:12] or "-") from None
+    if not minutes and not _SECONDS.fullmatch(plain):
+        raise Refused("times_number", asked=text.strip()[:12] or "-")
+    value = 60 * int(minutes[1]) + float(minutes[2]) if minutes else float(plain)
     if not 0 < value <= LONGEST:
         raise Refused("times_range", asked=f"{value:g}", most=LONGEST)
     return value

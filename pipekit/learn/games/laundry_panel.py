@@ -43,7 +43,7 @@ class LaundryGame(Game[Play]):
         self.back, self.forward, self.run_button = button(), button(), button(button_style="primary")
         self.question, self.guess_field = words_box(), ipywidgets.Text(layout={"width": "96px"})
         self.guess_done, self.guess_none = button(), button()
-        self._running = False
+        self._running = self._following = False
         self.ask_line = line(self.question, self.guess_field, self.guess_done, self.guess_none)
         self.ask_line.add_class("pipekit-ask")
         super().__init__(
@@ -207,7 +207,9 @@ class LaundryGame(Game[Play]):
     def _choose(self, **numbers: int) -> None:
         """A knob was moved; fewer machines may leave the slow one out."""
         laundry = replace(self.state.laundry, **{"slow_machine": 0, "times": 1, **numbers})
-        if any(getattr(self.state.laundry, name) != value for name, value in numbers.items()):
+        if not self._following and any(
+            getattr(self.state.laundry, name) != value for name, value in numbers.items()
+        ):
             self.guess_field.value = ""
             self._do(self.state.with_laundry(laundry))
 
@@ -221,15 +223,16 @@ class LaundryGame(Game[Play]):
 
     def _follow(self) -> None:
         """The knobs as the game has them."""
-        laundry = self.state.laundry
+        laundry, self._following = self.state.laundry, True
         self.baskets.value, self.machines.value = laundry.num_baskets, laundry.num_machines
         choices = _slow_choices(laundry.num_machines)
         if len(self.slow.values) != len(choices):
+            self.slow.value = 0  # nobody: what was chosen may not be among the new ones
             self._name_slow()
         self.slow.value = choices.index(
             (laundry.slow_machine, laundry.times) if laundry.times > 1 else (0, 1)
         )
-        self.way.value = self.state.way
+        self.way.value, self._following = self.state.way, False
 
 
 def _slow_choices(num_machines: int) -> tuple[tuple[int, int], ...]:
