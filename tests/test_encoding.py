@@ -111,7 +111,7 @@ def test_run_prints_grid_and_figures_and_writes_a_file_with_a_chinese_name(encod
     assert json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
 
 
-@pytest.mark.parametrize("encoding", ["gbk", "ascii"])
+@pytest.mark.parametrize("encoding", ["gbk", pytest.param("ascii", marks=pytest.mark.slow)])
 def test_help_is_printed(encoding):
     code, said, complaint = terminal(encoding, "--help")
     assert (code, complaint) == (0, "")

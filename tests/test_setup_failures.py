@@ -439,9 +439,9 @@ def test_a_folder_that_may_not_be_written_to_is_explained(root, capfd, monkeypat
 
 
 def test_every_failure_is_injected_somewhere():
-    """The keys below are checked by name here or in test_setup_lab.py; a new one must be, too."""
+    """The keys below are checked by name here, in test_setup_lab.py or in test_setup_share.py; a new one must be, too."""
     here = (Path(__file__)).read_text(encoding="utf-8")
-    elsewhere = {"lab_ended", "lab_silent", "no_port"}
+    elsewhere = {"lab_ended", "lab_silent", "no_port", "no_lan", "not_here", "no_share_port", "page_failed"}
     named = set(PIP_SAYS) | elsewhere | {"venv_failed", "wheels_unfit", "constraints", "torch_broken"}
     named |= {
         key for key in ("no_venv", "no_pip", "bundle_exists", "bundle_python") if f'"{key}"' in here
