@@ -43,7 +43,7 @@ WIDE = """() => [...document.querySelectorAll('body *')].filter(each => each.get
     .map(each => each.textContent.slice(0, 30))"""
 CUT_OFF = """() => [...document.querySelectorAll('button, td, th, h1, h2, p')].filter(each => each.scrollWidth > each.clientWidth + 1)
     .map(each => [each.textContent.slice(0, 30), each.scrollWidth, each.clientWidth])"""
-LIES_BEFORE = """each => document.activeElement !== document.body
+LIES_BEFORE = """each => document.activeElement !== document.body && each.type !== 'radio'
     && Boolean(each.compareDocumentPosition(document.activeElement) & Node.DOCUMENT_POSITION_FOLLOWING)"""
 FOCUSED = """each => [each === document.activeElement, getComputedStyle(each).outlineStyle, each.type]"""
 NAMELESS = """() => [...document.querySelectorAll('button, input, [role=img], [role=group], nav')].filter(each =>
@@ -74,7 +74,7 @@ class Pupil:
             self.page.keyboard.press("Space" if what.get_attribute("type") == "radio" else "Enter")
 
     def reach(self, what) -> None:
-        """Go there with the Tab key, by the shorter way, and see where one is."""
+        """Go there with the Tab key, by the shorter way, and see where one is; radios are entered at the first."""
         key = "Shift+Tab" if what.evaluate(LIES_BEFORE, timeout=SOON) else "Tab"
         for _ in range(MOST_TABS):
             here, outline, kind = what.evaluate(FOCUSED)

@@ -120,6 +120,8 @@ const NARROW = 16, DIGIT = 6.4, NAME = 50; // pixels: where numbers get small, a
 function chart({ rows, names, length, label, dashed = false, at = null, onpick = null, nameWidth = NAME, whole = null }) {
   const lane = Math.min(innerWidth, 720) - nameWidth - 20;
   const longest = String(Math.max(...rows.flat().map(([, piece]) => piece))).length; // of all numbers: some without others would mislead
+  // Pixels of a row's widest box of a kind: measured ones differ by a hair, and look alike all the same.
+  const widest = (row, kind) => Math.max(...row.filter(each => each[0] === kind).map(([, , start, end]) => (lane * (end - start)) / length));
   const left = number => `${(100 * number) / length}%`;
   const pick = event => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -130,7 +132,7 @@ function chart({ rows, names, length, label, dashed = false, at = null, onpick =
       h("span", {}, names[index]),
       h("div", { class: "lane", ...(onpick ? { onclick: pick } : {}) },
         row.map(([kind, piece, start, end]) => {
-          const width = (lane * (end - start)) / length;
+          const width = widest(row, kind);
           return h("div", { class: `box ${kind}${width < NARROW ? " narrow" : ""}`, style: { left: left(start), width: left(end - start) } },
             piece && width > DIGIT * longest + 1 ? whole || piece : "");
         }),
