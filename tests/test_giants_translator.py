@@ -331,6 +331,8 @@ def test_the_comparison_is_a_table_with_settings_and_means(lang):
     for part in ("200", "300", RESULTS["date"], RESULTS["torch"]):
         assert part in found.caption()
     assert found._repr_html_().count("<tr>") == 19
+    assert {"zh": "个 CPU 核，一个线程", "en": " cores, one thread"}[lang] in found.caption()
+    assert (" cores" in found.caption()) == (lang == "en")
     chinese = any("\u4e00" <= letter <= "\u9fff" for letter in str(found))
     assert chinese == (lang == "zh")
 

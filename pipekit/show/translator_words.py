@@ -25,6 +25,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "language, and {languages} times as many for one model of all {languages}: equal compute. "
         "{date}, {machine}, torch {torch}, {minutes:.0f} minutes in all",
     ),
+    "words_machine": ("{system}，{cores} 个 CPU 核，一个线程", "{system}, {cores} cores, one thread"),
     "words_trained": (
         "{done}/{total}  {name}，种子 {seed}  已用 {seconds:.0f} 秒",
         "{done} of {total}  {name}, seed {seed}  after {seconds:.0f} s",

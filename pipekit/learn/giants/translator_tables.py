@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
@@ -135,7 +136,7 @@ class ComparedLanguages:
         found = self.results
         seeds = len({run["seed"] for run in found["runs"]})
         return say(
-            "words_settings", self.lang, held_out=found["held_out_numbers"], seeds=seeds, machine=found["machine"],
+            "words_settings", self.lang, held_out=found["held_out_numbers"], seeds=seeds, machine=_machine(found["machine"], self.lang),
             torch=found["torch"], date=found["date"], minutes=found["seconds"] / 60,
             steps=found["recipe"]["steps_each"], batch=found["recipe"]["batch_size"], languages=len(LANGUAGES),
         )  # fmt: skip
@@ -154,6 +155,12 @@ class ComparedLanguages:
         return (
             f'{STYLE}<table class="pipekit-words"><caption>{caption}</caption><tr>{head}</tr>{body}</table>'
         )
+
+
+def _machine(machine: str, lang: str) -> str:
+    """Where it was trained, in words: `translator_comparison` writes it in English."""
+    found = re.fullmatch(r"(?P<system>.+), (?P<cores>\d+) cores, one thread", machine)
+    return say("words_machine", lang, **found.groupdict()) if found else machine
 
 
 def _sides(chosen: Sequence[Score]) -> tuple[list[tuple[float, ...]], list[tuple[float, ...]]]:
