@@ -13,6 +13,7 @@ import pytest
 
 from pipekit import plan
 from pipekit.cli import main
+from pipekit.learn.experiment import LATE
 from pipekit.learn.games.cards import finish
 from pipekit.learn.games.scratch import Move, optimum, replay
 from pipekit.learn.phone import cards, grids, puzzles, questions, scratch, terminal
@@ -162,6 +163,22 @@ def test_every_k_and_m_was_really_run_in_equal_pieces_without_an_overrun():
         assert run["gradient_difference"] < 1e-5
         assert "stand-in" in run["devices"] and "order and waiting measured" in run["devices"]
         assert len(run["spans"]) == 2 * run["num_stages"] * run["num_micro_batches"]
+
+
+def test_no_recorded_gpu_begins_with_what_is_not_there_yet():
+    """But for the time that a worker may wake up late, which its own span then holds."""
+    file = grids.recorded()
+    for run in file["runs"]:
+        num_stages, num_micro_batches = run["num_stages"], run["num_micro_batches"]
+        schedule = plan.gpipe(num_stages, num_micro_batches)
+        times = {
+            plan.Op(plan.Kind(kind), stage, m): (start, end) for stage, kind, m, start, end in run["spans"]
+        }
+        assert len(times) == schedule.num_ops
+        for op, (start, _) in times.items():
+            for needed in plan.needs(op, schedule):
+                early = (times[needed][1] - start) / file["ticks_a_second"]
+                assert early <= LATE + 1e-4, (num_stages, num_micro_batches, op, early)
 
 
 def test_the_measured_bubble_is_within_a_point_of_the_predicted_one(tables):
