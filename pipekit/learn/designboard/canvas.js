@@ -211,6 +211,7 @@ class View {
     const target = event.target.closest(".pk-chip, .pk-op");
     this.dropped = false;
     if (!target || target.disabled || event.button !== 0) return;
+    this.letGo(); // another finger, perhaps: what it dragged stays where it was
     this.drag = { target, x: event.clientX, y: event.clientY, ghost: null, pointer: event.pointerId };
   }
 

@@ -164,6 +164,7 @@ class View {
     this.dropped = false;
     const target = event.target.closest(`.pk-drag${PRESSABLE}`);
     if (!target || event.button !== 0) return;
+    this.letGo(); // another finger, perhaps: what it dragged stays where it was
     this.drag = { target, x: event.clientX, y: event.clientY, ghost: null, pointer: event.pointerId };
   }
 
