@@ -3,6 +3,7 @@
 
 const MOVED = 6; // pixels after which a press is a drag
 const ASIDE = 3, ASTRAY = 1e6; // pixels aside count so many times; what is not straight ahead comes after all that is
+const GAP = 2, LEAST = 0.9; // pixels between columns, as in table.css; of its width a column keeps so much
 const PRESSABLE = "[data-key][tabindex]:not([aria-disabled=true])";
 
 function made(tag, className, traits = {}) {
@@ -15,6 +16,15 @@ function made(tag, className, traits = {}) {
 function put(element, name, value) {
   if (value === null || value === undefined || value === "") element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+// Columns as CSS: where the page is a little too narrow for them, as JupyterLab's is on a projector, all of them shrink.
+function tracks(columns) {
+  const whole = columns.reduce((sum, width) => sum + width, 0), gaps = GAP * (columns.length - 1);
+  const track = (width) => `max(${LEAST * width}px, min(${width}px, calc((100% - ${gaps}px) * ${width / whole})))`;
+  return columns.every((width) => typeof width === "number")
+    ? columns.map(track)
+    : columns.map((width) => (typeof width === "number" ? `${width}px` : width));
 }
 
 const canBeHit = (item) => item.kind === "button" || item.kind === "input" || Boolean(item.press || item.drag || item.drop);
@@ -61,8 +71,7 @@ class View {
     if (!scene.items) return;
     const focused = this.grid.contains(document.activeElement) ? document.activeElement : null;
     const was = focused && { key: focused.dataset.key, box: focused.getBoundingClientRect() };
-    const widths = scene.columns.map((width) => (typeof width === "number" ? `${width}px` : width));
-    this.grid.style.gridTemplateColumns = widths.join(" ");
+    this.grid.style.gridTemplateColumns = tracks(scene.columns).join(" ");
     this.grid.style.gridTemplateRows = `repeat(${scene.rows}, ${scene.row_height}px)`;
     put(this.grid, "aria-label", scene.name);
     this.drawItems(scene.items);

@@ -19,6 +19,7 @@ from pipekit.learn.controlroom.knobs import html as words_box
 from pipekit.learn.designboard.live import Live
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.lesson.still import still
+from pipekit.learn.lesson.style import TABLE
 from pipekit.show import say
 
 TRIES = 3  # of one step: another program may take the computer away from it
@@ -200,7 +201,7 @@ class RealRun(show.Panel):
             show_if(self.bar, running)
             self._draw_progress()
             rows, self.picture.value = self._rows(), self._picture()
-            self.figures.value = table(rows) if rows else ""
+            self.figures.value = TABLE + table(rows) if rows else ""
             show_if(self.picture, bool(self.picture.value))
             self.evidence.value = pictures.said([self._evidence()])
 

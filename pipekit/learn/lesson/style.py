@@ -19,10 +19,13 @@ LESSON = f"""<style>
 .pipekit-real {{ gap: 4px; }}
 .pipekit-room .pipekit-real .pipekit-result {{ flex-wrap: nowrap; align-items: flex-start; justify-content: space-between; }}
 .pipekit-room .pipekit-real .pipekit-result > * {{ flex: 0 1 auto; }}
-.pipekit-real-table {{ border-collapse: collapse; }}
-.pipekit-real-table :is(th, td) {{ text-align: right; padding: 5px 9px 5px 0; font-size: 18px; font-weight: normal; }}
-.pipekit-real-table :is(th[scope=row], th[scope=col]:first-child) {{ text-align: left; }}
-.pipekit-real-table td {{ font-weight: bold; }}
-.pipekit-real-table tr + tr {{ border-top: 1px solid #ccc; }}
 </style>"""
 STYLE = ROOM + LESSON
+# A real run brings its table's looks along: it is also shown alone, beside a notebook's text.
+TABLE = """<style>
+.pipekit-real-table { border-collapse: collapse; }
+.pipekit-real-table :is(th, td) { text-align: right; padding: 5px 9px 5px 0; font-size: 18px; font-weight: normal; }
+.pipekit-real-table :is(th[scope=row], th[scope=col]:first-child) { text-align: left; }
+.pipekit-real-table td { font-weight: bold; }
+.pipekit-real-table tr + tr { border-top: 1px solid #ccc; }
+</style>"""
