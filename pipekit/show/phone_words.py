@@ -188,9 +188,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # -- scratch paper
     "phone_scratch_lead": (
-        "你是 A，从 2 开始往前算 9 步。然后手机当 B，倒着问：第 8 步是几？第 7 步呢？……一直问到第 1 步。脑子里只记得住一个数，别的要写进格子。"
+        "你从 2 往前算 9 步，手机当 B 倒着问：第 8 步是几？第 7 步呢？……一直问到第 1 步。脑子里只记得住一个数，别的要写进格子。"
         "算的次数越少越好。",
-        "You are A: begin at 2 and work forward, step by step. After step 9 the phone, B, asks backward: what was step 8? And step 7? ... down "
+        "Work forward from 2, step by step. After step 9 the phone, B, asks backward: what was step 8? And step 7? ... down "
         "to step 1. Your head keeps one number; cells keep more. Work out as few as you can.",
     ),
     "phone_scratch_cells": ("几个草稿格", "How many cells"),
