@@ -62,7 +62,7 @@ TEACHER = (
 
 **时间（25 分钟）** 说明怎么做 2 分钟；第 1 到 4 题每题 2 分钟；第 5 到 7 题每题 3 分钟；第 8 题两人一组 4 分钟；最后 2 分钟看全班的表。
 
-**收成绩** 把每位同学的文件夹（或者里面的 `results.jsonl`）收到一个文件夹里，运行 `python -m pipekit collect 那个文件夹`：
+**收成绩** 把每位同学的文件夹（或者里面的 `results.jsonl`）收到一个文件夹里，运行 `.venv/bin/python -m pipekit collect 那个文件夹`：
 每题几个人试过、几个人做对、试了几次、最常见的想法是什么。文件里没有姓名。
 
 **常见的错误想法** 判题时会说出来，例如：把干活的时间当成闲着的；拿闲着的除以干活的（3/4 当成气泡，其实是 3/7）；以为切成 M 份气泡就小 M 倍；
@@ -79,7 +79,7 @@ TEACHER = (
 
 **Time (25 minutes)** 2 for how it works; 2 each for exercises 1 to 4; 3 each for 5 to 7; 4 for 8, in pairs; 2 at the end for the class's table.
 
-**Collecting** Put everybody's folder (or the `results.jsonl` in it) into one folder and run `python -m pipekit collect THAT_FOLDER`:
+**Collecting** Put everybody's folder (or the `results.jsonl` in it) into one folder and run `.venv/bin/python -m pipekit collect THAT_FOLDER`:
 how many tried and solved each exercise, in how many tries, and the commonest misconception. There are no names in the files.
 
 **Wrong ideas to expect** The grader names them: busy time taken for idle time; idle divided by busy (3/4 instead of 3/7); M pieces make

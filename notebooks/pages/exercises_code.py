@@ -16,7 +16,7 @@ TEACHER = (
     f"""
 # 给老师：练习（写代码）
 
-**时间（40 分钟）** 第 1、2 题每题 4 分钟；第 3 题 5 分钟；第 4、5 题每题 6 分钟；第 6、7 题选一题，10 分钟；最后 5 分钟看全班的表（`python -m pipekit collect 文件夹`）。
+**时间（40 分钟）** 第 1、2 题每题 4 分钟；第 3 题 5 分钟；第 4、5 题每题 6 分钟；第 6、7 题选一题，10 分钟；最后 5 分钟看全班的表（`.venv/bin/python -m pipekit collect 文件夹`）。
 
 **怎么判** 不比对代码，只看它做了什么：梯度和不切时真的比一比；草稿真的数一数还留着几张、算了几次；排法交给同一个检查程序，能不能跑、多久做完、留几份。
 每题除了课上的数，还换别的数再试；死循环 10 秒后停下，报错会说是第几行。
@@ -33,7 +33,7 @@ TEACHER = (
     f"""
 # Exercises in code: for the teacher
 
-**Time (40 minutes)** 4 each for exercises 1 and 2; 5 for 3; 6 each for 4 and 5; 10 for one of 6 and 7; 5 at the end for the class's table (`python -m pipekit collect FOLDER`).
+**Time (40 minutes)** 4 each for exercises 1 and 2; 5 for 3; 6 each for 4 and 5; 10 for one of 6 and 7; 5 at the end for the class's table (`.venv/bin/python -m pipekit collect FOLDER`).
 
 **How it is graded** By what the code does, not by how it looks: gradients are compared with the uncut model's; layers' results that are still in
 memory and calls are really counted; orders go through the same check as everywhere: can it run, how long, how much is kept. Besides the lesson's numbers
