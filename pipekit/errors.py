@@ -26,6 +26,9 @@ from typing import Any
 
 MESSAGES: dict[str, str] = {
     # -- schedules
+    "num_pipelines": "cannot have {asked} pipelines; choose at least 1",
+    "pipelines_share": "{pipelines} pipelines cannot share {devices} devices and {pieces} micro-batches equally; choose a number that"
+    " divides both",
     "num_devices": "a pipeline needs at least 1 device, not {asked}; choose K >= 1",
     "num_stages": "a schedule needs at least 1 stage, not {asked}; choose K >= 1",
     "num_micro_batches": "a mini-batch is cut into at least 1 micro-batch, not {asked}; choose M >= 1",

@@ -82,6 +82,7 @@ def spoiled(notebook):
 
 
 WITHOUT_PANEL = {
+    "13-side-by-side",
     "start",
     "08-giant-pictures",
     "09-giant-languages",

@@ -152,3 +152,12 @@ def test_a_font_that_cannot_be_read_is_skipped(tmp_path):
     broken = tmp_path / "broken.ttf"
     broken.write_bytes(b"no font")
     fonts._add(str(broken))
+
+
+@pytest.mark.parametrize("lang", show.LANGUAGES)
+def test_pipelines_side_by_side_are_drawn_with_their_sums(lang):
+    ways = [plan.side_by_side(8, copies, 8, forward=8, backward=16, all_reduce=16) for copies in (1, 2)]
+    still = show.side_by_side_chart(ways, lang)
+    assert still.png.startswith(b"\x89PNG")
+    first, second = still.words.splitlines()
+    assert "46.7%" in first and "45" in first and "42.9%" in second and "46" in second

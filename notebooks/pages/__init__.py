@@ -25,6 +25,7 @@ ORDER = (
     "10-after-gpipe",
     "11-own-experiment",
     "12-engineers-page",
+    "13-side-by-side",
     "exercises",
     "exercises-code",
     "design-board",

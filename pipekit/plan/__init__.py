@@ -4,6 +4,7 @@ from pipekit.plan.balance import balance
 from pipekit.plan.bidirectional import chimera, dualpipe, dualpipe_v
 from pipekit.plan.catalogue import SCHEDULES, by_name
 from pipekit.plan.costs import Costs
+from pipekit.plan.data_parallel import SideBySide, side_by_side
 from pipekit.plan.exchange import from_torch_csv, to_torch_csv
 from pipekit.plan.files import MemoryRecord, read_timeline, write_timeline
 from pipekit.plan.greedy import Found, greedy
@@ -56,6 +57,7 @@ __all__ = [
     "PieceCost",
     "Schedule",
     "Shares",
+    "SideBySide",
     "Span",
     "Spans",
     "StageShape",
@@ -93,6 +95,7 @@ __all__ = [
     "read_timeline",
     "recognise",
     "shares",
+    "side_by_side",
     "simulate",
     "span_bubble",
     "to_torch_csv",

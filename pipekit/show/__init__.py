@@ -4,7 +4,7 @@ from pipekit.show.charts import Series, bubble_chart, memory_chart, sweep_charts
 from pipekit.show.export import frames, gif, save, svg
 from pipekit.show.grid import FILLS, paint, png, scene, slots_of
 from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence, tiny
-from pipekit.show.lesson_charts import Still, desk_chart, desk_verdict, step_chart
+from pipekit.show.lesson_charts import Still, desk_chart, desk_verdict, side_by_side_chart, step_chart
 from pipekit.show.panel import Latest, Panel, Run
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "save",
     "say",
     "scene",
+    "side_by_side_chart",
     "sentence",
     "sweep_charts",
     "slots_of",

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 WORDS: dict[str, tuple[str, str]] = {
+    # -- pipelines side by side
+    "side_chart": (
+        "算出来的 · {pipelines} 条流水线，每条 {stages} 块显卡",
+        "Predicted · pipelines: {pipelines}, GPUs in each: {stages}",
+    ),
+    "side_note": ("气泡 {bubble:.1%}", "bubble {bubble:.1%}"),
+    "side_footer": (
+        "干活 {work:g} 格，把要改的量加到一起 {exchange:g} 格，一共 {step:g} 格；每块显卡放模型的 1/{stages}",
+        "work {work:g} slots, adding the changes up {exchange:g}, together {step:g}; each GPU holds 1/{stages} of the model",
+    ),
     # -- the desk
     "desk_title": ("书桌放得下吗？", "Does it fit on the desk?"),
     "desk_layers": ("积木塔有几层", "Layers"),

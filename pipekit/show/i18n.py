@@ -1154,6 +1154,8 @@ WORDS |= desk_words.WORDS
 
 ERRORS_ZH: dict[str, str] = {
     # -- schedules
+    "num_pipelines": "没法有 {asked} 条流水线；请至少选 1 条",
+    "pipelines_share": "{pipelines} 条流水线分不匀 {devices} 块显卡和 {pieces} 小份；请换一个两个都能整除的数",
     "num_devices": "流水线至少要有 1 块显卡，不能是 {asked} 块；请选 K >= 1",
     "num_stages": "排法至少要有 1 段，不能是 {asked} 段；请选 K >= 1",
     "num_micro_batches": "一大批至少要切成 1 小份，不能是 {asked} 小份；请选 M >= 1",

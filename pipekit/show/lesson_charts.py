@@ -11,9 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from pipekit.plan import PieceCost, Timeline
+from pipekit.plan import PieceCost, SideBySide, Timeline, bubble_fraction
 from pipekit.show.charts import BLUE, DPI, VERMILLION, WIDE, as_png
 from pipekit.show.fonts import drawn_language
+from pipekit.show.grid import paint, png
 from pipekit.show.i18n import devices_line, number, say
 
 DESK_HEIGHT, STEP_HEIGHT = 330, 370  # pixels
@@ -139,3 +140,26 @@ def _plain(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#DDDDDD", linewidth=1)
     axes.set_axisbelow(True)
+
+
+def side_by_side_chart(choices: Sequence[SideBySide], lang: str = "en") -> Still:
+    """Ways to share the same devices, one under the other on one ruler; under each what the exchange adds to it."""
+    captions = [
+        say("side_chart", lang, pipelines=each.num_pipelines, stages=each.num_stages) for each in choices
+    ]
+    notes = [say("side_note", lang, bubble=bubble_fraction(each.timeline)) for each in choices]
+    footers = [
+        say(
+            "side_footer", lang, work=each.timeline.makespan, exchange=each.exchange, step=each.step,
+            stages=each.num_stages,
+        )
+        for each in choices
+    ]  # fmt: skip
+    drawn = paint(
+        [each.timeline for each in choices], lang=lang, captions=captions, notes=notes, footers=footers,
+        labels="piece", column=1.0, row=20,
+    )  # fmt: skip
+    words = (
+        f"{caption}: {note}. {footer}" for caption, note, footer in zip(captions, notes, footers, strict=True)
+    )
+    return Still(png(drawn), "\n".join(words))
