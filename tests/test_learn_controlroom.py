@@ -43,8 +43,8 @@ def make(quick):
     """Makes rooms that leave nothing behind."""
     made = []
 
-    def room(lang="en", experiment=None, view="class"):
-        made.append(ControlRoom(lang, experiment or quick, view))
+    def room(lang="en", experiment=None, view="class", wide=False):
+        made.append(ControlRoom(lang, experiment or quick, view, wide))
         made[-1]._charts._quiet = 0.0
         return made[-1]
 
@@ -370,9 +370,11 @@ def test_text_can_be_smaller_and_the_panel_fill_the_window(room):
     assert room.screen.size.value == "big" and not room.screen.wide.value
 
 
-def test_started_by_the_launcher_the_panel_fills_the_window(make, monkeypatch):
+def test_asked_to_the_panel_fills_the_window_in_a_lab_that_the_launcher_started(make, monkeypatch):
+    assert not make(wide=True).wide
     monkeypatch.setenv("PIPEKIT_STARTED", "1")
-    assert make().wide
+    assert make(wide=True).wide
+    assert not make().wide
 
 
 # -- guess first
