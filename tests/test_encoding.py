@@ -124,6 +124,7 @@ def test_the_doctor_speaks_chinese_where_the_terminal_can():
     assert said.startswith("看看这台电脑能不能上课：") and "√ 版本：" in said and "训练了一次" in said
 
 
+@pytest.mark.slow
 def test_the_doctor_speaks_english_where_the_terminal_has_no_chinese():
     code, said, complaint = terminal("ascii", "doctor", "--lang", "zh")
     assert code in (0, 1) and complaint == ""

@@ -24,7 +24,7 @@ for source in __import__("json").loads(sys.stdin.read()):
     exec(compile(source, "cell", "exec"), globals())
 print(open("/proc/self/status", encoding="utf-8").read().split("VmHWM:")[1].split()[0])
 """
-IN_EVERY_RUN = ("control-room", "08-giant-pictures")  # the others are slow
+IN_EVERY_RUN = ("control-room",)  # the others are slow
 
 
 @pytest.mark.skipif(tomllib is None, reason="reading pyproject.toml needs Python 3.11")

@@ -1,4 +1,4 @@
-"""Three hundred steps of every kind, many of them failing or cancelled: no hang, nothing left, gradients right."""
+"""Hundreds of steps of every kind, many of them failing or cancelled: no hang, nothing left, gradients right."""
 
 import collections
 import faulthandler
@@ -17,7 +17,7 @@ from pipekit.errors import Cancelled, StageError
 from pipekit.run import devices as devices_module
 
 WIDTH = 4
-NUM_RUNS = 300
+NUM_RUNS = [100, pytest.param(300, marks=pytest.mark.slow)]
 
 
 class Trap(nn.Module):
@@ -198,11 +198,12 @@ def wait_until(done, seconds=10.0):
         time.sleep(0.002)
 
 
-def test_three_hundred_random_runs_end_as_told_and_leave_nothing(watchdog, no_probes):
+@pytest.mark.parametrize("num_runs", NUM_RUNS)
+def test_hundreds_of_random_runs_end_as_told_and_leave_nothing(watchdog, no_probes, num_runs):
     draw = random.Random(20)
     before = run.live_workers()
     endings, tensors, resident = collections.Counter(), {}, {}
-    for index in range(NUM_RUNS):
+    for index in range(num_runs):
         watchdog()  # 30 s for one run
         story = Story(draw)
         try:
@@ -215,10 +216,10 @@ def test_three_hundred_random_runs_end_as_told_and_leave_nothing(watchdog, no_pr
         assert run.live_workers() == before, vars(story)
         if index % 50 == 49:
             tensors[index], resident[index] = live_tensors(), resident_bytes()
-    assert min(endings["good"], endings["failed"], endings["cancelled"]) > 30, endings
+    assert min(endings["good"], endings["failed"], endings["cancelled"]) > num_runs // 10, endings
     assert len(set(tensors.values())) == 1, f"live tensors grew: {tensors}"
-    if resident[NUM_RUNS - 1] is not None:
-        grown = resident[NUM_RUNS - 1] - resident[99]
+    if resident[num_runs - 1] is not None:
+        grown = resident[num_runs - 1] - resident[49]
         assert grown < 64 * 2**20, f"memory grew by {grown / 2**20:.0f} MiB: {resident}"
 
 

@@ -209,6 +209,7 @@ def finger_drags(touch, what, where):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": pressed})
 
 
+@pytest.mark.slow
 def test_the_largest_board_fits_and_a_saved_one_comes_back(open_desk, screenshot, tmp_path):
     desk = open_desk("zh")
     desk.button("design_files").click()
