@@ -25,6 +25,8 @@ SMALL_TARGETS = """least => [...document.querySelectorAll('.pipekit-wide :is(but
 NAMELESS = """() => [...document.querySelectorAll('.pipekit-wide .pk-games :is(button, input)')]
     .filter(each => each.checkVisibility() && !(each.innerText || each.title || each.ariaLabel))
     .map(each => each.outerHTML.slice(0, 120))"""
+COUNTED = """before => document.querySelector('.pipekit-wide [data-key="tally"]').innerText !== before"""
+DRAWN = 150  # ms: no hand is quicker than a picture
 FOCUSED = "() => document.activeElement.dataset.key ?? null"
 WAY_TO = """key => {
     const middle = each => { const box = each.getBoundingClientRect();
@@ -108,14 +110,18 @@ class Hand:
 
     def compute(self, steps):
         for _ in range(steps):
+            before = self.item("tally").inner_text()
             self.press("compute")
+            self.page.wait_for_function(COUNTED, arg=before, timeout=SOON)
 
     def ask_back(self, base, third):
         """Two questions from a base, and the base itself where it is a cell; True: the third cell is used."""
         self.press(base)
+        self.page.wait_for_timeout(DRAWN)
         self.compute(1)
         if third:
             self.press("cell:2")
+            self.page.wait_for_timeout(DRAWN)
         self.compute(1)
         self.press("cell:2" if third else base)
         if not third:
@@ -128,6 +134,7 @@ class Hand:
         for cell in (0, 1):
             self.compute(3)
             self.press(f"cell:{cell}")
+            self.page.wait_for_timeout(DRAWN)
         self.compute(3)
         for base in ("cell:1", "cell:0", "restart"):
             self.ask_back(base, third)
