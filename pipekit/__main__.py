@@ -12,6 +12,8 @@ def start() -> int:
     """Run the command line; one paragraph where a package that it stands on is missing or broken (a DLL, perhaps)."""
     try:
         from pipekit.cli import main
+
+        return main()
     except (ImportError, OSError) as error:
         if (getattr(error, "name", None) or "").startswith("pipekit"):
             raise  # pipekit's own mistake
@@ -19,7 +21,6 @@ def start() -> int:
         said = REPAIR.format(error=error).encode(encoding, "backslashreplace").decode(encoding)
         print(said, file=sys.stderr)
         return 1
-    return main()
 
 
 if __name__ == "__main__":

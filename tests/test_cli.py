@@ -7,12 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from pipekit import plan
+from pipekit import learn, plan, show
 from pipekit.cli import main
+from pipekit.cli.parser import parser
+from pipekit.cli.run import MODELS
+from pipekit.learn import exercises
+
+ROOT = Path(__file__).resolve().parents[1]
 
 QUICK = ["run", "--stages", "2", "--micro-batches", "2", "--batch-time", "0.04", "--steps", "1"]
 
@@ -110,9 +116,8 @@ def test_what_cannot_be_done_is_one_sentence_and_exit_code_2(arguments, sentence
 )
 def test_ctrl_c_ends_with_130_and_one_line():
     command = [sys.executable, "-m", "pipekit", "run", "--batch-time", "5"]
-    root = Path(__file__).resolve().parents[1]
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", env=environment, cwd=root)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", env=environment, cwd=ROOT)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and len(os.listdir(f"/proc/{process.pid}/task")) < 5:
         time.sleep(0.05)  # until the workers are there
@@ -121,3 +126,48 @@ def test_ctrl_c_ends_with_130_and_one_line():
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.strip() == "pipekit: interrupted; the step was undone"
+
+
+def commands():
+    """Every command by its name, with what it understands."""
+    return next(each.choices for each in parser()._actions if each.dest == "command")
+
+
+def test_every_command_is_a_module_that_can_be_run():
+    assert all(callable(import_module(f"pipekit.cli.{name}").main) for name in commands())
+
+
+def test_every_model_that_may_be_asked_for_can_be_trained():
+    asked = next(each for each in commands()["run"]._actions if each.dest == "model")
+    assert list(asked.choices) == list(MODELS)
+
+
+def test_help_is_there_before_torch_would_be(tmp_path):
+    (tmp_path / "torch.py").write_text("raise OSError('a DLL is missing')", encoding="utf-8")
+    answer = started(tmp_path, "--help")
+    assert (answer.returncode, answer.stderr) == (0, "") and "collect" in answer.stdout
+
+
+@pytest.mark.parametrize("broken", ["raise OSError('a DLL is missing')", "import a_package_that_is_missing"])
+def test_a_package_that_cannot_be_loaded_is_one_paragraph_with_the_way_out(tmp_path, broken):
+    (tmp_path / "torch.py").write_text(broken, encoding="utf-8")
+    answer = started(tmp_path, "run")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert (
+        "start.py setup" in answer.stderr and "missing" in answer.stderr and "Traceback" not in answer.stderr
+    )
+
+
+def started(shadows, *arguments):
+    """The command line in a child that finds the modules of a folder first."""
+    places = os.pathsep.join([str(shadows), str(ROOT)])
+    command = [sys.executable, "-m", "pipekit", *arguments]
+    environment = {**os.environ, "PYTHONPATH": places, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, cwd=shadows)
+
+
+@pytest.mark.parametrize("package", [show, learn, exercises])
+def test_a_package_lists_and_has_every_name_it_says_it_has(package):
+    assert set(package.__all__) <= set(dir(package))
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    assert not hasattr(package, "no_such_name")

@@ -5,7 +5,10 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,7 @@ from pipekit.learn.classroom import collect as collecting
 from pipekit.learn.classroom.collect import collect, report, rows_of
 from pipekit.learn.exercises import TASKS, results
 
+ROOT = Path(__file__).resolve().parents[1]
 NUM_LEARNERS = 60
 
 
@@ -54,7 +58,7 @@ def test_every_exercise_has_its_row_in_the_courses_order(three):
 def test_the_table_says_it_in_words_and_in_columns(three, lang, capsys):
     assert main(["collect", str(three), "--lang", lang]) == 0
     said = capsys.readouterr().out
-    assert ("3 位同学" in said) if lang == "zh" else ("3 learners" in said)
+    assert ("3 位同学" in said) if lang == "zh" else ("Learners with results: 3" in said)
     lines = said.splitlines()[2:]
     assert len(lines) == 1 + len(TASKS)
     assert len({collecting._width(line[: line.rindex("2  ")]) for line in lines if "2: " in line}) <= 1
@@ -88,7 +92,7 @@ def test_broken_files_and_lines_are_counted_and_left_out(three):
     (three / "e" / results.FILE).symlink_to(three / "nowhere")
     found = collect(three)
     assert (len(found.learners), found.unread, found.bad_lines) == (3, 1, 2)
-    assert "1 files" in report(found, three, "en")
+    assert "files: 1, lines: 2." in report(found, three, "en")
 
 
 @pytest.mark.parametrize(
@@ -166,6 +170,21 @@ def test_sixty_folders_are_read_once_each(sixty, monkeypatch):
     assert len(found.learners) == len(opened) == len(set(opened)) == NUM_LEARNERS
     assert all(each.tried == NUM_LEARNERS for each in rows_of(found.learners))
     assert report(found, sixty, "zh").count("\n") == 1 + 1 + len(TASKS)
+
+
+def test_sixty_folders_need_neither_torch_nor_what_draws(sixty):
+    """These take seconds to load, as long as all the rest together; the table has no use for them."""
+    command = [sys.executable, "-X", "importtime", "-m", "pipekit", "collect", str(sixty), "--lang", "en"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in answer.stderr.splitlines()}
+    assert "pipekit.learn.classroom.collect" in loaded  # it does list what is loaded
+    assert loaded & {"torch", "matplotlib", "PIL", "ipywidgets", "IPython", "anywidget"} == set()
+    assert answer.stdout.strip() == report(collect(sixty), sixty, "en")
+
+
+def test_one_learner_is_not_learners(tmp_path):
+    hand_in(tmp_path / "a", ("slot", ""))
+    assert "Learners with results: 1\n" in report(collect(tmp_path), tmp_path, "en")
 
 
 # -- what may be handed in

@@ -8,7 +8,7 @@ import pytest
 
 from pipekit.learn import StartPage
 from pipekit.learn.exercises import TASKS, pictures, results
-from pipekit.learn.exercises.catalogue import NOTEBOOKS
+from pipekit.learn.exercises.keys import NOTEBOOKS
 
 NOTEBOOKS_FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     "launcher": 0,
     "errors": 0,
+    "lazily": 0,
     "plan": 1,
     "run": 2,
     "show": 2,
@@ -25,6 +26,7 @@ DRAWING = {"numpy", "matplotlib", "PIL", "ipywidgets", "traitlets", "IPython"}
 LIBRARIES = {  # what a floor may import besides pipekit and the standard library
     "launcher": {"nbformat", "jupyter_client", "pip", "segno"},  # start.py's last steps, in .venv's Python
     "errors": set(),
+    "lazily": set(),
     "plan": {"numpy"},
     "run": {"numpy", "torch"},
     "show": DRAWING,

@@ -1,11 +1,27 @@
 """See it: timelines as pictures, charts, and panels that live. Knows `plan`, never `run` and never torch."""
 
-from pipekit.show.charts import Series, bubble_chart, memory_chart, sweep_charts
-from pipekit.show.export import frames, gif, save, svg
-from pipekit.show.grid import FILLS, paint, png, scene, slots_of
+from typing import TYPE_CHECKING
+
+from pipekit.lazily import on_demand
 from pipekit.show.i18n import LANGUAGES, devices_line, number, say, sentence, tiny
-from pipekit.show.lesson_charts import Still, desk_chart, desk_verdict, side_by_side_chart, step_chart
-from pipekit.show.panel import Latest, Panel, Run
+
+if TYPE_CHECKING:
+    from pipekit.show.charts import Series, bubble_chart, memory_chart, sweep_charts
+    from pipekit.show.export import frames, gif, save, svg
+    from pipekit.show.grid import FILLS, paint, png, scene, slots_of
+    from pipekit.show.lesson_charts import Still, desk_chart, desk_verdict, side_by_side_chart, step_chart
+    from pipekit.show.panel import Latest, Panel, Run
+else:  # a type checker reads the imports above, Python imports on demand
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        {
+            "charts": ["Series", "bubble_chart", "memory_chart", "sweep_charts"],
+            "export": ["frames", "gif", "save", "svg"],
+            "grid": ["FILLS", "paint", "png", "scene", "slots_of"],
+            "lesson_charts": ["Still", "desk_chart", "desk_verdict", "side_by_side_chart", "step_chart"],
+            "panel": ["Latest", "Panel", "Run"],
+        },
+    )
 
 __all__ = [
     "FILLS",

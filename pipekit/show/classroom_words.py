@@ -22,7 +22,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "collect_attempts": ("做对时试了几次（中位数）", "tries (median)"),
     "collect_wrong": ("最常见的想法", "commonest misconception"),
     "collect_belief": ("{count} 人：{what}", "{count}: {what}"),
-    "collect_learners": ("一共 {count} 位同学的成绩：", "Results of {count} learners:"),
+    "collect_learners": ("一共 {count} 位同学的成绩：", "Learners with results: {count}"),
     "collect_empty": (
         "{folder} 里没有成绩：没找到 results.jsonl。同学做过练习，他们的文件夹里才会有。",
         "No results in {folder}: there is no results.jsonl. A learner's folder has one after the first exercise.",
@@ -33,7 +33,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "collect_unread": (
         "有 {files} 个文件打不开，{lines} 行读不出来；上面没有算它们。",
-        "{files} files could not be opened and {lines} lines not be read; they are left out.",
+        "Left out, because they could not be read: files: {files}, lines: {lines}.",
     ),
     "collect_written": ("表格存到了 {file}", "Table written to {file}"),
 }

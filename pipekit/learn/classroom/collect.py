@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import east_asian_width
 
-from pipekit.learn.exercises import TASKS
+from pipekit.learn.exercises.keys import KEYS
 from pipekit.learn.exercises.results import FILE, Result, lines_of, parsed
 from pipekit.show import say
 from pipekit.show.i18n import WORDS
@@ -111,12 +111,12 @@ def learners_of(files: Sequence[dict[Result, None]]) -> list[list[Result]]:
 
 def rows_of(learners: Sequence[Sequence[Result]]) -> list[Row]:
     """A row a task, in the course's order; tasks that nobody tried are there, too."""
-    tries: dict[str, list[list[Result]]] = {task: [] for task in TASKS}
+    tries: dict[str, list[list[Result]]] = {task: [] for task in KEYS}
     for results in learners:
         for task, mine in _by_task(results).items():
             tries.setdefault(task, []).append(mine)
-    strange = sorted(tries.keys() - TASKS.keys())
-    return [_row(task, tries[task]) for task in [*TASKS, *strange]]
+    strange = sorted(tries.keys() - set(KEYS))
+    return [_row(task, tries[task]) for task in [*KEYS, *strange]]
 
 
 def _by_task(results: Sequence[Result]) -> dict[str, list[Result]]:
@@ -146,7 +146,7 @@ def _first_pass(mine: Sequence[Result]) -> int | None:
 
 def cells(row: Row, lang: str) -> list[str]:
     """A row as words."""
-    title = say(f"exercise_{row.task}_title", lang) if row.task in TASKS else row.task
+    title = say(f"exercise_{row.task}_title", lang) if row.task in KEYS else row.task
     belief = ""
     if row.wrong:
         known = f"wrong_{row.wrong}" in WORDS

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from pipekit.learn.classroom.course import Lesson, course
-from pipekit.learn.exercises import TASKS, results
-from pipekit.learn.exercises.catalogue import NOTEBOOKS
+from pipekit.learn.exercises import results
+from pipekit.learn.exercises.keys import KEYS, NOTEBOOKS
 from pipekit.show import say
 
 INK, PAPER, LINE, LINK, DONE = "#111111", "#ffffff", "#888888", "#0b5394", "#005a3c"
@@ -39,7 +39,7 @@ class StartPage:
             done = results.solved(results.read(self.folder / results.FILE))
         except OSError:
             return []
-        return [task for task in TASKS if task in done]
+        return [task for task in KEYS if task in done]
 
     def reset(self) -> StartPage:
         """Begin anew: the results so far are kept beside, under today's date."""
@@ -66,12 +66,12 @@ class StartPage:
         return self._say("start_minutes", minutes=lesson.minutes)
 
     def _progress(self) -> str:
-        return self._say("start_solved", solved=len(self.solved), total=len(TASKS))
+        return self._say("start_solved", solved=len(self.solved), total=len(KEYS))
 
     def _boxes(self) -> str:
         """The exercises as boxes: a solved one is filled and ticked."""
         solved = set(self.solved)
-        boxes = "".join(_box(self._say(f"exercise_{task}_title"), task in solved) for task in TASKS)
+        boxes = "".join(_box(self._say(f"exercise_{task}_title"), task in solved) for task in KEYS)
         return f'<p style="margin:10px 0 4px">{html.escape(self._progress())}</p><div>{boxes}</div>'
 
     def _table(self, lessons: list[Lesson]) -> str:

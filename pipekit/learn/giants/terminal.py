@@ -19,47 +19,22 @@ from pipekit.learn.giants.pictures import (
     saved_picture_net,
     train_pictures,
 )
-from pipekit.learn.giants.translator_terminal import add_languages_parser, languages
+from pipekit.learn.giants.translator_terminal import languages
 from pipekit.learn.models import one_thread
-from pipekit.show import LANGUAGES, say, tiny
+from pipekit.show import say, tiny
 
 MOST_EPOCHS = 1000
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Tell the command line what `giants` understands."""
-    giants = commands.add_parser(
-        "giants", help="the small relatives of two giant models: try them, train them"
-    )
-    kinds = giants.add_subparsers(dest="giant", required=True)
-    pictures = kinds.add_parser("pictures", help="AmoebaNet's: reads handwritten digits")
-    _shared(pictures, "giant-pictures.pt")
-    add_languages_parser(kinds)
-    pictures.add_argument("--epochs", type=int, default=Recipe().epochs, metavar="N", help="rounds of --full")
-
-
-def _shared(parser: argparse.ArgumentParser, file: str) -> None:
-    parser.add_argument(
-        "--full", action="store_true", help=f"train from the start, or go on where {file} ends; Ctrl-C stops"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of weights and order, for --full (default 0)")
-    parser.add_argument(
-        "--weights",
-        type=Path,
-        metavar="FILE",
-        help=f"default: the package's; with --full {file} in this folder",
-    )
-    parser.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
-
-
 def pictures(asked: argparse.Namespace, lang: str) -> None:
     """Read all test digits, cut and whole, and say how it went; with `--full` train first."""
-    if not 1 <= asked.epochs <= MOST_EPOCHS:
-        raise PipekitError("number_range", name="--epochs", asked=asked.epochs, least=1, most=MOST_EPOCHS)
+    epochs = Recipe().epochs if asked.epochs is None else asked.epochs
+    if not 1 <= epochs <= MOST_EPOCHS:
+        raise PipekitError("number_range", name="--epochs", asked=epochs, least=1, most=MOST_EPOCHS)
     with one_thread():
         if asked.full:
             path = asked.weights or Path("giant-pictures.pt")
-            picture = _started(Recipe(seed=asked.seed, epochs=asked.epochs), path, lang)
+            picture = _started(Recipe(seed=asked.seed, epochs=epochs), path, lang)
         else:
             path = asked.weights or SAVED
             picture = saved_picture_net(path)

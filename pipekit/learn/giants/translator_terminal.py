@@ -11,31 +11,10 @@ from pipekit.learn.giants.translator_comparison import LEARNS, MOST_SEEDS, saved
 from pipekit.learn.giants.translator_saved import SHARED, saved_translator
 from pipekit.learn.giants.translator_tables import ComparedLanguages, compared_languages, translate
 from pipekit.learn.giants.translator_training import train_cut_translator
-from pipekit.show import LANGUAGES, say
+from pipekit.show import say
 
 FEWEST_SEEDS = 2  # an interval needs two
 STEPS = 2  # of the cut training that shows that the result is the same
-
-
-def add_languages_parser(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Tell the command line what `giants languages` understands."""
-    parser = kinds.add_parser("languages", help="the translator's: writes a number in 16 languages")
-    parser.add_argument("--number", type=int, default=365, metavar="N", help="0 to 999 (default 365)")
-    parser.add_argument(
-        "--full",
-        action="store_true",
-        help="train the shared translator and one per language, for several seeds (about 2 minutes a seed); "
-        "Ctrl-C stops, and the same command goes on",
-    )
-    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="how many, for --full (default 5)")
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        default=Path("giant-languages"),
-        metavar="DIR",
-        help="where --full keeps weights and records (default giant-languages)",
-    )
-    parser.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
 
 
 def languages(asked: argparse.Namespace, lang: str) -> None:

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from pipekit.learn.phone.page import write
 from pipekit.learn.phone.questions import decoded
-from pipekit.show import LANGUAGES, say
+from pipekit.show import say
 
 UNREADABLE = 2  # exit code: what can't be done as asked
-
-
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Tell the command line what `page` understands."""
-    page = commands.add_parser("page", help="write the page for phones: one file, no network")
-    page.add_argument("--lang", choices=LANGUAGES, help="default: the locale's")
-    page.add_argument(
-        "--out", type=Path, metavar="FILE", help="where to (default pipekit-LANG.html, in this folder)"
-    )
-    page.add_argument("--decode", nargs="+", metavar="CODE", help="instead, say what pupils' codes say")
 
 
 def page(asked: argparse.Namespace, lang: str) -> int:
