@@ -157,6 +157,36 @@ def test_a_silent_phone_is_let_go(server, monkeypatch):
         assert phone.recv(1) == b""
 
 
+def test_a_phone_that_only_dribbles_is_let_go(server, monkeypatch):
+    assert share.SILENCE < share.LONGEST <= 120
+    monkeypatch.setattr(share, "LONGEST", 0.5)
+    with socket.create_connection(server.server_address[:2]) as phone, pytest.raises(OSError):
+        for _ in range(50):
+            phone.sendall(b"x")
+            time.sleep(0.1)
+
+
+def test_a_phone_on_a_slow_network_gets_the_whole_page(monkeypatch):
+    monkeypatch.setattr(share.Answer, "timeout", 0.3)
+    large = PAGE * 12  # no socket's buffer takes all of it
+    with share.served(large, HERE, PORT) as server, socket.socket() as phone:
+        phone.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        phone.connect(server.server_address[:2])
+        phone.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        time.sleep(1)
+        body = b"".join(iter(lambda: phone.recv(65536), b"")).partition(b"\r\n\r\n")[2]
+    assert body == large
+
+
+def test_of_too_many_phones_those_that_hang_on_longest_are_let_go(server, monkeypatch):
+    monkeypatch.setattr(share, "MOST", 3)
+    hanging = [socket.create_connection(server.server_address[:2], timeout=5) for _ in range(6)]
+    assert [phone.recv(1) for phone in hanging[:3]] == [b""] * 3
+    assert ask(server)[0] == 200
+    for phone in hanging:
+        phone.close()
+
+
 # Where it is served
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
@@ -21,6 +22,8 @@ from .words import LINES, SetupError, Voice
 
 FIRST_PORT, NUM_PORTS = 8000, 100
 SILENCE = 10  # seconds after which a phone that says nothing is let go
+LONGEST = 60  # seconds after which any is, also one that dribbles
+MOST = 200  # phones at the same time; of more, those that have been there longest are let go
 PATIENCE = 128  # phones that may knock at the same moment
 ELSEWHERE = ("192.168.255.254", "10.255.255.254", "172.31.255.254", "198.51.100.1")  # nobody is spoken to
 BORDER = 2  # modules around the picture in a terminal
@@ -45,6 +48,7 @@ class Page(ThreadingHTTPServer):
     def __init__(self, page: bytes, address: tuple[str, int]) -> None:
         self.page, self.packed = page, gzip.compress(page)
         self.visits = 0
+        self.since: dict[Any, float] = {}  # socket -> when it knocked, in that order
         self.counting = threading.Lock()
         super().__init__(address, Answer)
 
@@ -53,6 +57,24 @@ class Page(ThreadingHTTPServer):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(self.allow_reuse_address))
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """As its parent, and note when it began."""
+        self.since[request] = time.monotonic()
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """As its parent, and forget it."""
+        self.since.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Called now and then while it serves: let go who hangs on."""
+        phones = list(self.since.items())
+        for number, (phone, since) in enumerate(phones):
+            if number < len(phones) - MOST or time.monotonic() - since > LONGEST:
+                with suppress(OSError):  # it went by itself
+                    phone.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *ignored: Any) -> None:
         """A phone that went away is nothing to report."""
@@ -95,6 +117,9 @@ class Answer(BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         if self.command == "GET":
+            self.connection.settimeout(
+                LONGEST
+            )  # all of it: networks are slow where a whole class looks at once
             self.wfile.write(body)
         return True
 
