@@ -1,6 +1,8 @@
 """The scratch-paper game without a browser: what it counts, what it refuses, what is best, and which way was played."""
 
 import itertools
+from contextlib import suppress
+from dataclasses import replace
 from heapq import heappop, heappush
 from math import comb
 
@@ -194,6 +196,42 @@ def test_a_hint_makes_the_best_of_a_bad_start():
     while not game.won:
         game = game.play(hint(game))
     assert game.evaluations == expected
+
+
+def goes_on(game):
+    """(game, price) after each move that is allowed."""
+    cells = range(len(game.cells))
+    moves = [
+        Move("compute", 1),
+        Move("restart"),
+        *(Move(kind, 1, c) for kind in ("keep", "take", "wipe") for c in cells),
+    ]
+    for move in moves:
+        with suppress(Refused):
+            yield replace(game.play(move), log=()), int(move.kind == "compute")
+
+
+@pytest.mark.parametrize(("num_steps", "num_cells"), [(5, 1), (4, 2), (5, 3)])
+def test_wherever_a_game_stands_hints_lead_to_its_end_with_the_fewest_steps(num_steps, num_cells):
+    begin = new_game(num_cells, chain.read("1" + " +1" * num_steps))
+    after, open_games = {}, [begin]
+    while open_games:
+        if (game := open_games.pop()) not in after:
+            after[game] = [] if game.won else list(goes_on(game))
+            open_games += [each for each, _ in after[game]]
+    fewest = {game: 0 if game.won else 10**9 for game in after}
+    shorter = True
+    while shorter:
+        found = {
+            game: min([fewest[game], *(fewest[g] + price for g, price in after[game])]) for game in after
+        }
+        shorter, fewest = found != fewest, found
+    for begun in after:
+        game = begun
+        while not game.won:
+            assert remaining(game) == fewest[replace(game, log=())]
+            game = game.play(hint(game))
+        assert game.evaluations == fewest[begun]
 
 
 def test_hints_are_there_at_once_even_for_the_longest_chain():

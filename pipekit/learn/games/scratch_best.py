@@ -54,9 +54,10 @@ def remaining(game: Scratch) -> int:
     """The fewest steps that are still to be computed."""
     kept = frozenset(step for step in game.cells if step is not None and step <= game.asked)
     again = _remaining(game.asked, kept, len(game.cells))
-    if game.head is None or game.asked in kept:
+    if game.head is None:
         return again
-    return min(again, _from(game.asked, game.head, kept, len(game.cells)))
+    written = _best_kept(game.asked, kept | {game.head} - {0}, len(game.cells))  # and then on from elsewhere
+    return min(again, written, _from(game.asked, game.head, kept, len(game.cells)))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -71,10 +72,15 @@ def _remaining(asked: int, kept: frozenset[int], num_cells: int) -> int:
 
 def _from(asked: int, start: int, kept: frozenset[int], num_cells: int) -> int:
     """Compute from `start` to the asked step, and keep what pays: of all that is known then, as much as there is room for."""
-    known = kept | set(range(max(start, 1), asked))
+    known = kept - {asked} | set(range(max(start, 1), asked))
+    return (asked - start) + _best_kept(asked - 1, known, num_cells)
+
+
+def _best_kept(asked: int, known: frozenset[int], num_cells: int) -> int:
+    """The same with nothing in the head, of what is known as much kept as there is room for."""
     room = min(num_cells, len(known))
-    return (asked - start) + min(
-        _remaining(asked - 1, frozenset(chosen), num_cells) for chosen in combinations(sorted(known), room)
+    return min(
+        _remaining(asked, frozenset(chosen), num_cells) for chosen in combinations(sorted(known), room)
     )
 
 
