@@ -1,7 +1,11 @@
-"""The games' table alone, without a lab: two hands on one board, as in front of a class."""
+"""The games' table alone, without a lab: two hands on one board, as in front of a class, and one that gives up."""
 
+import pytest
 from conftest import new_pages
 
+from pipekit.learn.designboard.board import Board
+from pipekit.learn.designboard.canvas import HERE as BOARDS
+from pipekit.learn.designboard.scene import scene
 from pipekit.learn.games.table import HERE
 
 CHIP = {"kind": "button", "row": 0, "text": "1", "drag": True}
@@ -12,25 +16,60 @@ SCENE = {
 }  # fmt: skip
 BEGIN = """scene => {
     window.sent = [];
-    render({ model: { get: () => scene, on() {}, off() {}, send: message => sent.push(message) }, el: document.body });
+    render({ model: { get: (name) => (name === 'scene' ? scene : {}), on() {}, off() {}, send: message => sent.push(message) }, el: document.body });
     window.hand = (type, pointerId, key, x, y) => document.querySelector(`[data-key=${key}]`).dispatchEvent(
         new PointerEvent(type, { pointerId, clientX: x, clientY: y, bubbles: true, button: 0 }));
 }"""
 GHOSTS = "() => document.querySelectorAll('.pk-ghost').length"
 
 
-def test_a_second_hand_leaves_nothing_of_the_first_hands_drag_behind(chromium):
+BOARD = scene(Board(2, 2), "en", "class")
+
+
+@pytest.fixture
+def alone(chromium):
+    """A function that opens a page with a script's table and nothing else."""
     with new_pages(chromium) as new:
-        page = new()
-        script = (HERE / "table.js").read_text(encoding="utf-8").replace("export default", "window.table =")
-        page.set_content("<!doctype html><link rel=icon href=data:,>")
-        page.add_script_tag(content=f"{script}\nElement.prototype.setPointerCapture = () => {{}};")
-        page.evaluate(BEGIN, SCENE)
-        for pointer, key in ((1, "chip0"), (2, "chip1")):
-            page.evaluate(
-                f"() => {{ hand('pointerdown', {pointer}, '{key}', 10, 10); hand('pointermove', {pointer}, '{key}', 60, 60); }}"
-            )
-        assert page.evaluate(GHOSTS) == 1
-        for pointer, key in ((1, "chip0"), (2, "chip1")):
-            page.evaluate(f"() => hand('pointerup', {pointer}, '{key}', 60, 60)")
-        assert page.evaluate(GHOSTS) == 0
+
+        def opened(file, shown):
+            page = new()
+            script = file.read_text(encoding="utf-8").replace("export default", "window.table =")
+            page.set_content("<!doctype html><link rel=icon href=data:,>")
+            page.add_script_tag(content=script)
+            page.evaluate(BEGIN, shown)
+            return page
+
+        yield opened
+
+
+def test_a_second_hand_leaves_nothing_of_the_first_hands_drag_behind(alone):
+    table = alone(HERE / "table.js", SCENE)
+    table.evaluate("() => { Element.prototype.setPointerCapture = () => {}; }")
+    for pointer, key in ((1, "chip0"), (2, "chip1")):
+        table.evaluate(
+            f"() => {{ hand('pointerdown', {pointer}, '{key}', 10, 10); hand('pointermove', {pointer}, '{key}', 60, 60); }}"
+        )
+    assert table.evaluate(GHOSTS) == 1
+    for pointer, key in ((1, "chip0"), (2, "chip1")):
+        table.evaluate(f"() => hand('pointerup', {pointer}, '{key}', 60, 60)")
+    assert table.evaluate(GHOSTS) == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "shown", "chip", "cell"),
+    [
+        (HERE / "table.js", SCENE, "[data-key=chip0]", "[data-key=cell1]"),
+        (BOARDS / "canvas.js", BOARD, ".pk-chip", "[data-device='0'][data-tick='1']"),
+    ],
+    ids=["table", "board"],
+)
+def test_who_gives_a_drag_up_by_escape_puts_nothing_down(alone, file, shown, chip, cell):
+    table = alone(file, shown)
+    table.locator(chip).first.hover()
+    table.mouse.down()
+    table.locator(cell).hover()
+    assert table.evaluate(GHOSTS) == 1
+    table.keyboard.press("Escape")
+    assert table.evaluate(GHOSTS) == 0 and table.locator("[aria-pressed=true]").count() == 0
+    table.mouse.up()
+    assert table.evaluate("() => sent") == []

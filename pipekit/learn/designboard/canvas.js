@@ -168,6 +168,11 @@ class View {
     this.mark();
   }
 
+  giveUp() {
+    this.letGo(); // what is being dragged stays where it was
+    this.take(this.hand ?? {});
+  }
+
   mark() {
     for (const chip of this.root.querySelectorAll(".pk-chip")) chip.setAttribute("aria-pressed", String(this.hand?.chip === chip.dataset.key));
     for (const op of this.root.querySelectorAll(".pk-op")) op.setAttribute("aria-pressed", String(this.hand?.op === op.dataset.op));
@@ -310,7 +315,7 @@ class View {
     let done = true;
     if (ctrl && event.key.toLowerCase() === "z") this.model.send({ do: event.shiftKey ? "redo" : "undo" });
     else if (ctrl && event.key.toLowerCase() === "y") this.model.send({ do: "redo" });
-    else if (event.key === "Escape") this.take(this.hand ?? {});
+    else if (event.key === "Escape") this.giveUp();
     else if ((event.key === "Delete" || event.key === "Backspace") && target?.dataset.op) this.takeOff(target.dataset.op);
     else if (event.key.startsWith("Arrow") && target) this.arrow(target, event.key.slice(5));
     else if (event.key === "Enter" && target) target.click();

@@ -141,6 +141,11 @@ class View {
     this.mark();
   }
 
+  giveUp() {
+    this.letGo(); // what is being dragged stays where it was
+    this.take(this.hand);
+  }
+
   putOn(key) {
     const held = this.item(this.hand);
     this.model.send({ do: "drop", key: this.hand, on: key });
@@ -253,7 +258,7 @@ class View {
     let done = true;
     if (ctrl && !field && letter === "z") this.model.send({ do: event.shiftKey ? "redo" : "undo" });
     else if (ctrl && !field && letter === "y") this.model.send({ do: "redo" });
-    else if (event.key === "Escape") this.take(this.hand);
+    else if (event.key === "Escape") this.giveUp();
     else if (event.key.startsWith("Arrow") && target && !inside(event.target, event.key)) this.arrow(target, event.key.slice(5));
     else if (event.key === "Enter" && field) this.typed(target);
     else if ((event.key === "Enter" || event.key === " ") && target && !field) target.click();
