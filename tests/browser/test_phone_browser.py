@@ -237,6 +237,9 @@ def fill_in(one: Pupil) -> None:
         one.press(one.button(f"fill_{name}"))
         put(one, "3")  # too early: there is a reason, and the cell stays
         assert one.page.locator(".said.bad").inner_text() == one.say("fill_one_at_a_time", piece=3)
+        one.press(one.button("again"))
+        assert one.said() == one.say("fill_how")
+        put(one, "3")
         for answer in "".join(rows)[1:]:
             put(one, answer)
         good = one.page.locator(".said.good")

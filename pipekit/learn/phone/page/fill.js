@@ -17,7 +17,7 @@ function fillIn() {
     left.length ? reply(puzzle) : said(
       say("fill_all", { ...puzzle, slips: state["s" + state.f] }), "good"),
     h("div", { class: "line" }, h("span", { class: "wide" }, say("fill_left", { count: left.length }), say("comma"), say("fill_slips", { count: state["s" + state.f] })),
-      button(say("again"), () => change({ ["f" + state.f]: "", ["s" + state.f]: "0", fx: "" }))),
+      button(say("again"), () => { lastSaid = null; change({ ["f" + state.f]: "", ["s" + state.f]: "0", fx: "" }); })),
   ];
 }
 
