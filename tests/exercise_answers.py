@@ -418,6 +418,7 @@ MORE_WRONG += [
     ("count_cells", [64, 16, float("nan")], "not_a_number"),
     ("balance_stages", [float("inf"), 3, 2, 2], "not_a_number"),
     ("fill_grid", [[float("nan")] * 7] * 4, "not_a_number"),
+    ("fill_grid", "1e999 " * 7, "not_a_number"),
     ("fill_grid", [[1, 2, 3, 4, None, None, None]] * 4, "unanswered"),
     ("best_pieces", lambda K, alpha, beta: float("nan"), "not_a_number"),
     ("best_pieces", lambda K, alpha, beta: float("inf"), "not_a_number"),

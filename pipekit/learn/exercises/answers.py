@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import islice
-from math import isfinite
+from math import inf, isfinite
 from reprlib import Repr
 from typing import Any
 from unicodedata import normalize
@@ -72,15 +72,14 @@ def number(value: Any) -> float:
     answered(value)
     if isinstance(value, str):
         plain = normalize("NFKC", value).strip()
-        if not _NUMBER.fullmatch(plain):
-            raise Refused("not_a_number", short(value))
-        return float(plain.rstrip("%"))
-    if isinstance(value, (bool, complex)):
-        raise Refused("not_a_number", short(value))
-    try:
-        found = float(value)
-    except Exception:
-        raise Refused("not_a_number", short(value)) from None
+        found = float(plain.rstrip("%")) if _NUMBER.fullmatch(plain) else inf
+    elif isinstance(value, (bool, complex)):
+        found = inf
+    else:
+        try:
+            found = float(value)
+        except Exception:
+            found = inf
     if not isfinite(found):
         raise Refused("not_a_number", short(value))
     return found
