@@ -86,5 +86,6 @@ def test_the_chart_does_not_call_shared_cores_a_measurement(monkeypatch):
     assert ["测到" in mark.get_label() for mark in marks] == [True, False]
 
 
-def test_free_pieces_have_no_line_at_their_best():
-    assert show.step_chart(predicted(), plan.PieceCost(0.0, 0.24), "en").png
+def test_free_pieces_have_no_line_at_their_best_and_no_endless_m_in_words():
+    still = show.step_chart(predicted(), plan.PieceCost(0.0, 0.24), "en")
+    assert still.png and "inf" not in still.words and "the finer the better" in still.words

@@ -35,6 +35,11 @@ def test_free_pieces_can_be_cut_for_ever_and_one_device_wants_one_piece():
     assert COST.best(1) == 0.0
 
 
+def test_a_noisy_fit_that_finds_no_work_wants_no_pieces_and_is_no_crash():
+    fitted = plan.fit_piece_cost({1: 1.0, 2: 2.0, 4: 2.5})
+    assert fitted.alpha > 0 > fitted.beta and fitted.best(4) == 0.0
+
+
 def test_the_fit_finds_what_made_the_times():
     fitted = plan.fit_piece_cost({m: COST.piece(m) for m in COUNTS})
     assert (fitted.alpha, fitted.beta) == pytest.approx((COST.alpha, COST.beta))

@@ -35,10 +35,13 @@ class PieceCost:
         return (num_micro_batches + num_devices - 1) * self.piece(num_micro_batches)
 
     def best(self, num_devices: int) -> float:
-        """The M with the shortest step, sqrt(beta (K-1) / alpha): no whole number, and infinite if pieces are free."""
+        """The M with the shortest step, sqrt(beta (K-1) / alpha): no whole number, and infinite if pieces are free.
+
+        0 where cutting gains nothing: on one device, and where a fit says that the work itself takes no time.
+        """
         if not self.alpha > 0:
             return math.inf
-        return math.sqrt(self.beta * (num_devices - 1) / self.alpha)
+        return math.sqrt(max(self.beta, 0.0) * (num_devices - 1) / self.alpha)
 
 
 def fit_piece_cost(times: Mapping[int, float]) -> PieceCost:

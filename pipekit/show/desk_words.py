@@ -64,4 +64,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "真的跑下来，M={found} 最快（{time:.1f} 毫秒）；算出来最好的是 M={best:.1f}。",
         "Really run, M={found} is the fastest ({time:.1f} ms); predicted best: M={best:.1f}.",
     ),
+    "fine_said_finer": (
+        "真的跑下来，M={found} 最快（{time:.1f} 毫秒）；这次看不出每一小份另外要花时间，照这样算，越细越好。",
+        "Really run, M={found} is the fastest ({time:.1f} ms); these times show no extra cost of a piece: by them, the finer the better.",
+    ),
 }

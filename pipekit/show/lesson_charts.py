@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,7 +133,8 @@ def step_chart(timelines: Mapping[int, Timeline], cost: PieceCost, lang: str = "
     figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.585, 0.6), frameon=False)
     figure.text(0.04, 0.02, devices_line(some, drawn), va="bottom", wrap=True)
     found = min(counts, key=seconds.__getitem__)
-    said = say("fine_said", lang, found=found, time=1e3 * seconds[found], best=best)
+    key = "fine_said" if math.isfinite(best) else "fine_said_finer"
+    said = say(key, lang, found=found, time=1e3 * seconds[found], best=best)
     return Still(as_png(figure, drawn, POINTS), f"{said}\n{devices_line(some, lang)}")
 
 
