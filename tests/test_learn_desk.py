@@ -1,7 +1,5 @@
 """The desk: what lies in a GPU's memory, predicted and counted; giants on torch's meta device; the panel; the chart."""
 
-import doctest
-
 import pytest
 import torch
 from torch import nn
@@ -149,10 +147,6 @@ def test_a_still_carries_its_words_for_who_cannot_see_it():
     assert still.png.startswith(b"\x89PNG")
     assert data["text/plain"] == metadata["image/png"]["alt"] == still.words
     assert "in all 4.50 MB" in still.words and "GPU 1 needs 4.50 MB, the desk has 2 MB" in still.words
-
-
-def test_the_doctests_hold():
-    assert doctest.testmod(desk).failed == 0
 
 
 def test_a_loss_of_a_model_with_a_float64_weight_is_weighed_by_its_own_bytes():

@@ -1,6 +1,5 @@
 """Digits and models: real data, shapes, cuts, and learning the same whole or cut."""
 
-import doctest
 import io
 import sys
 import zipfile
@@ -9,14 +8,7 @@ import pytest
 import torch
 
 from pipekit import run
-from pipekit.learn import accuracy, convnet, data, digits, mlp, models, train
-from pipekit.show import i18n
-
-
-@pytest.mark.parametrize("module", [data, models, i18n], ids=lambda module: module.__name__)
-def test_examples_in_docstrings_are_true(module):
-    result = doctest.testmod(module)
-    assert result.attempted > 0 and result.failed == 0
+from pipekit.learn import accuracy, convnet, data, digits, mlp, train
 
 
 def test_the_digits_are_the_1797_scans():
