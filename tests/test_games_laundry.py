@@ -233,8 +233,10 @@ def test_the_knobs_move_the_game_and_the_game_moves_the_knobs():
     game.machines.value = 5
     game.slow.value = 3
     assert game.state.laundry == Laundry(6, 5, 1, 2)
+    game.baskets.value = 7
+    assert game.state.laundry == Laundry(7, 5, 1, 2)
     game.machines.value = 2
-    assert game.state.laundry == Laundry(6, 2) and game.slow.value == 0
+    assert game.state.laundry == Laundry(7, 2) and game.slow.value == 0
     game.set(slow_machine=1, times=3)
     assert (
         dict(zip(game.slow.values, [w for w, _ in game.slow.field.options], strict=True))[game.slow.value]

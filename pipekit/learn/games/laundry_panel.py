@@ -193,7 +193,9 @@ class LaundryGame(Game[Play]):
         ):  # fmt: skip
             widget.on_click(lambda _, act=act: self.attempt(act))
         self.baskets.observe(lambda change: self._choose(num_baskets=change["new"]), "value")
-        self.machines.observe(lambda change: self._choose(num_machines=change["new"]), "value")
+        self.machines.observe(  # the slow one may be among those that go
+            lambda change: self._choose(num_machines=change["new"], slow_machine=0, times=1), "value"
+        )
         self.slow.observe(lambda change: self._choose_slow(change["new"]), "value")
         self.way.observe(lambda change: self._choose_way(change["new"]), "value")
         self.observe(lambda change: self.say(None), "answers")
@@ -205,11 +207,9 @@ class LaundryGame(Game[Play]):
             self.play()
 
     def _choose(self, **numbers: int) -> None:
-        """A knob was moved; fewer machines may leave the slow one out."""
-        laundry = replace(self.state.laundry, **{"slow_machine": 0, "times": 1, **numbers})
-        if not self._following and any(
-            getattr(self.state.laundry, name) != value for name, value in numbers.items()
-        ):
+        """A knob was moved by a hand, not by the game."""
+        laundry = replace(self.state.laundry, **numbers)
+        if not self._following and laundry != self.state.laundry:
             self.guess_field.value = ""
             self._do(self.state.with_laundry(laundry))
 
