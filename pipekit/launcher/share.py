@@ -27,11 +27,8 @@ MOST = 200  # phones at the same time; of more, those that have been there longe
 PATIENCE = 128  # phones that may knock at the same moment
 ELSEWHERE = ("192.168.255.254", "10.255.255.254", "172.31.255.254", "198.51.100.1")  # nobody is spoken to
 BORDER = 2  # modules around the picture in a terminal
-DARK, LIGHT, PLAIN = (
-    "\x1b[40m",
-    "\x1b[107m",
-    "\x1b[0m",
-)  # colours of the ground: spaces are as wide everywhere
+# Colours of the ground: spaces are as wide everywhere.
+DARK, LIGHT, PLAIN = "\x1b[40m", "\x1b[107m", "\x1b[0m"
 
 
 class Page(ThreadingHTTPServer):

@@ -72,10 +72,8 @@ def judge_pairs(pairs: list[tuple[float, float]], right: list[tuple[int, int]]) 
         raise Refused("border_twice", case)
     if sorted(pairs) == right:
         raise Refused("stages_out_of_order", case)
-    if any(last + 1 != first for (_, last), (first, _) in neighbours) or (pairs[0][0], pairs[-1][1]) != (
-        1,
-        LAYERS,
-    ):
+    ends = pairs[0][0], pairs[-1][1]
+    if ends != (1, LAYERS) or any(last + 1 != first for (_, last), (first, _) in neighbours):
         raise Refused("layers_missing", case)
     raise Refused("stages_unequal", case)
 

@@ -41,9 +41,8 @@ class Watched(nn.Sequential):
         super().__init__(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
         self.double()
         self.most_samples = 0
-        self[0].register_forward_pre_hook(
-            self._note
-        )  # the layer's: who calls the layers one by one is seen, too
+        # The layer's hook: who calls the layers one by one is seen, too.
+        self[0].register_forward_pre_hook(self._note)
 
     def _note(self, layer: nn.Module, given: tuple[torch.Tensor]) -> None:
         self.most_samples = max(self.most_samples, len(given[0]))

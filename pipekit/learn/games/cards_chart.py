@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from pipekit.learn.games.cards import NUM_CARDS, finish
 from pipekit.learn.games.cards_groups import WAYS, Fit
 from pipekit.learn.games.cards_state import Times
 from pipekit.show import number, say
-from pipekit.show.charts import BLUE, DPI, LATIN, POINTS, VERMILLION
-from pipekit.show.fonts import drawn_language, font_for
+from pipekit.show.charts import BLUE, DPI, VERMILLION, as_png
+from pipekit.show.fonts import drawn_language
 
 SIZE = (6.3, 3.5)  # inches at 100 dots
 LOOKS = {"done": (BLUE, "-", "o"), "first": (VERMILLION, "--", "s")}
@@ -42,7 +40,7 @@ def chart(times: Sequence[Times], group: int, fit: Fit | None, lang: str) -> byt
     axes.set_ylabel(say("fit_chart_y", lang))
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, loc="upper right")
-    return _png(figure, lang)
+    return as_png(figure, lang)
 
 
 def _line(axes: Axes, what: str, fit: Fit | None, colour: str, dashes: str, lang: str) -> None:
@@ -62,12 +60,3 @@ def _marks(
         axes.plot(
             places, heights, marker, color=colour, markersize=size, linestyle="none", label=label, zorder=3
         )
-
-
-def _png(figure: Figure, lang: str) -> bytes:
-    for text in figure.findobj(Text):
-        text.set_fontfamily([font_for(lang).name, LATIN])
-        text.set_fontsize(POINTS)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})
-    return buffer.getvalue()

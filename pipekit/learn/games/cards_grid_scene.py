@@ -6,8 +6,8 @@ from typing import Any
 
 from pipekit.learn.games.cards_grid import IDLE, Verdict
 from pipekit.learn.games.cards_state import GIVEN, Cards
-from pipekit.learn.games.cards_ways_scene import BUSY, FREE, NAMES, NOTHING
-from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.learn.games.cards_ways_scene import BUSY, FREE, NAMES
+from pipekit.learn.games.table import NOTHING, Item, Line, Scene
 from pipekit.show import number, say
 
 TOUCH = 46  # pixels: a row that a finger hits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pipekit.learn.games.cards_groups import CLOCKS, GROUPS, NOTICED, WAYS, Clock, Fit
 from pipekit.learn.games.cards_state import PAGE, Cards
-from pipekit.learn.games.cards_ways_scene import NOTHING, seconds
-from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.learn.games.cards_ways_scene import seconds
+from pipekit.learn.games.table import NOTHING, Item, Line, Scene
 from pipekit.show import number, say
 
 WAY_KEYS = {1: "times_at_once", 3: "times_pieces", 12: "times_one_by_one"}

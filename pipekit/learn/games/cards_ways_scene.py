@@ -6,26 +6,18 @@ from bisect import bisect_right
 from dataclasses import replace
 from itertools import pairwise
 
-from pipekit import show
-from pipekit.learn.designboard.scene import colour
 from pipekit.learn.games.cards import NUM_CARDS, timetable
 from pipekit.learn.games.cards_state import Cards
-from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.learn.games.table import NOTHING, Item, Line, Scene, painted
 from pipekit.plan import Kind, Timeline
 from pipekit.show import number, say
-from pipekit.show.grid import ink_on
 
 ROOM, TALLEST = 300, 30  # pixels: all rows of the three ways together; a row's most
 CAPTION, NAME, AXIS, RESULT = 190, 30, 626, 300  # pixels: the timetable, and the columns beside it
-GAP, NARROWEST, DIGIT = (
-    2,
-    4,
-    13,
-)  # pixels: between columns, a column's least with its gap, a digit with its edges
+GAP, NARROWEST, DIGIT = 2, 4, 13  # pixels: between columns; a column's least, with its gap; a digit
 NAMES = "ABCDE"
-BUSY: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
+BUSY = painted(Kind.FORWARD)
 FREE: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
-NOTHING = Line(text="", tone="plain")
 
 
 def seconds(value: float) -> str:

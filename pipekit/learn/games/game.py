@@ -18,7 +18,7 @@ from pipekit.learn.controlroom.style import STYLE
 from pipekit.learn.designboard.history import History, State
 from pipekit.learn.games import table_picture
 from pipekit.learn.games.refused import Refused
-from pipekit.learn.games.table import Line, Scene, Table
+from pipekit.learn.games.table import NOTHING, Line, Scene, Table
 from pipekit.show import say
 
 TOUCH = 44  # pixels: what a finger hits
@@ -29,7 +29,6 @@ GAME_STYLE = f"""<style>
   height: {TOUCH}px; min-width: {TOUCH}px; line-height: normal; }}
 .pipekit-room.pipekit-game > .pipekit-line {{ min-height: {TOUCH}px; }}
 </style>"""
-NOTHING = Line(text="", tone="plain")
 Said = Callable[[str], Line]  # what is said, in a language
 
 

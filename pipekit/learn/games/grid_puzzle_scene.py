@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipekit import show
 from pipekit.learn.designboard.board import LENGTHS
-from pipekit.learn.designboard.scene import colour, device_name, op_name
-from pipekit.learn.games.grid_puzzle import (
-    COUNTED,
-    GUIDED,
-    HALVES,
-    Puzzle,
-    best,
-)  # fmt: skip
-from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.learn.designboard.scene import device_name, op_name
+from pipekit.learn.games.grid_puzzle import COUNTED, GUIDED, HALVES, Puzzle, best
+from pipekit.learn.games.table import NOTHING, Item, Scene, painted
 from pipekit.plan import Kind, Op
 from pipekit.show import number, say
-from pipekit.show.grid import ink_on
 
 HEAD, ROOM, WIDEST, ROW, TOUCH = 104, 1160, 64, 44, 44  # pixels
 GAP = 2
@@ -56,7 +48,7 @@ def scene(puzzle: Puzzle, lang: str, marks: Mapping[str, str] | None = None) -> 
         "rows": bottom + (puzzle.task in ("forward", "uncut")),
         "row_height": ROW,
         "items": items,
-        "said": Line(text="", tone="plain"),
+        "said": NOTHING,
     }
 
 
@@ -98,7 +90,7 @@ def _chip(puzzle: Puzzle, kind: Kind, piece: int, lang: str) -> Item:
     key = "design_chip" if wanted else "design_chip_used"
     said = say(key, lang, kind=say(f"kind_{kind}", lang), piece=number(piece), devices=names)
     item = Item(key=f"chip:{kind}{piece}", kind="button", text=_label(puzzle, kind, piece), name=said)
-    return item | (Item(disabled=True, fill="#F2F2F2") if not wanted else Item(drag=True) | _look(kind))
+    return item | (Item(disabled=True, fill="#F2F2F2") if not wanted else Item(drag=True) | painted(kind))
 
 
 def _wanted(puzzle: Puzzle, op: Op) -> bool:
@@ -109,10 +101,6 @@ def _wanted(puzzle: Puzzle, op: Op) -> bool:
 def _label(puzzle: Puzzle, kind: Kind, piece: int) -> str:
     """Only the number where all go forward, as on the printed grid."""
     return f"{number(piece)}" if len(puzzle.kinds) == 1 else f"{kind}{number(piece)}"
-
-
-def _look(kind: Kind) -> Item:
-    return Item(fill=colour(show.FILLS[kind]), ink=colour(ink_on(show.FILLS[kind])))
 
 
 def _take_off(puzzle: Puzzle, lang: str) -> list[Item]:
@@ -178,7 +166,7 @@ def _relay(puzzle: Puzzle, device: int, row: int, lang: str) -> list[Item]:
             key=cell_key(device, tick), kind="cell", row=row, column=tick + 1,
             text=say("puzzle_batch", lang) if tick in busy else "",
             name=f"{device_name(device, lang, 'class')} {number(tick)}: {what}",
-        ) | (_look(Kind.FORWARD) if tick in busy else Item(fill=IDLE))
+        ) | (painted(Kind.FORWARD) if tick in busy else Item(fill=IDLE))
         for tick, what in names.items()
     ]  # fmt: skip
 
@@ -202,7 +190,7 @@ def _op(puzzle: Puzzle, op: Op, row: int, lang: str) -> Item:
     return (
         Item(key=cell_key(op.stage, first), kind="cell", row=row, column=first + 1, colspan=length)
         | Item(text=_label(puzzle, op.kind, op.micro_batch), name=name, drag=puzzle.task not in GUIDED)
-        | _look(op.kind)
+        | painted(op.kind)
     )
 
 

@@ -17,11 +17,8 @@ from pipekit.errors import ScheduleError
 from pipekit.learn.controlroom.guess import parse
 from pipekit.plan import Schedule, Timeline
 
-BASKETS, MACHINES, TIMES = (
-    (1, 8),
-    (2, 5),
-    (1, 2, 3),
-)  # least and most; how many times slower one machine can be
+BASKETS, MACHINES = (1, 8), (2, 5)  # least and most
+TIMES = (1, 2, 3)  # how many times slower one machine can be
 SLOT = 30  # minutes
 WAYS = ("one_by_one", "line")
 LONGEST_GUESS = 9999  # minutes

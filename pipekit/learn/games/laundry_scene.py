@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pipekit import show
-from pipekit.learn.designboard.scene import colour
 from pipekit.learn.games.laundry import (
     SLOT,
     Laundry,
@@ -16,10 +14,9 @@ from pipekit.learn.games.laundry import (
     waiting,
     washer_waits,
 )  # fmt: skip
-from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.learn.games.table import NOTHING, Item, Line, Scene, painted
 from pipekit.plan import Kind, Timeline
 from pipekit.show import number, say
-from pipekit.show.grid import ink_on
 
 NAMES = {  # of the machines, in the order in which a basket meets them
     2: ("laundry_washer", "laundry_dryer"),
@@ -30,10 +27,9 @@ NAMES = {  # of the machines, in the order in which a basket meets them
 CLOCK, HEAD, TALLY, ROOM = 130, 134, 160, 1160  # pixels: columns; the whole table
 NARROW, WIDEST = 24, 56  # pixels: a slot in which 10 has no room; the widest
 FLOOR_ROW, GRID_HEIGHT, TALLEST = 30, 216, 44  # pixels: a row; the whole timetable; its tallest row
-BUSY: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
+BUSY = painted(Kind.FORWARD)
 IDLE: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
 LATER: Item = {"fill": "#F8F8F8", "ink": "#4A4A4A"}
-NOTHING = Line(text="", tone="plain")
 
 
 def machine_name(laundry: Laundry, machine: int, lang: str) -> str:

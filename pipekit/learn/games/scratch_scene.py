@@ -6,23 +6,19 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pipekit import show
-from pipekit.learn.designboard.scene import colour
 from pipekit.learn.games.scratch import Move, Scratch, new_game
 from pipekit.learn.games.scratch_best import best_game
 from pipekit.learn.games.scratch_played import Played, recognise
-from pipekit.learn.games.table import Item, Line, Scene
+from pipekit.learn.games.table import NOTHING, Item, Line, Scene, painted
 from pipekit.plan import Kind
 from pipekit.show import say
-from pipekit.show.grid import ink_on
 
 HEAD, ROOM, GAP = 110, 1160, 2  # pixels
 CHAIN_ROW, TOUCH = 32, 46  # pixels
-FORWARD: Item = {"fill": colour(show.FILLS[Kind.FORWARD]), "ink": colour(ink_on(show.FILLS[Kind.FORWARD]))}
+FORWARD = painted(Kind.FORWARD)
 KEPT: Item = {"fill": "#D9F0E6", "ink": "#00382A"}
 ASKED: Item = {"fill": "#FFE9B8", "ink": "#3D2B00"}
 UNKNOWN: Item = {"fill": "#ECECEC", "ink": "#4A4A4A"}
-NOTHING = Line(text="", tone="plain")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,10 @@ from typing import TypedDict
 import anywidget
 import traitlets
 
+from pipekit.learn.designboard.scene import colour
+from pipekit.plan import Kind
+from pipekit.show.grid import FILLS, ink_on
+
 HERE = Path(__file__).parent
 
 
@@ -50,6 +54,9 @@ class Line(TypedDict):
     tone: str
 
 
+NOTHING = Line(text="", tone="plain")
+
+
 class Scene(TypedDict):
     """All that is seen. columns: widths, in pixels or as CSS says them (`"1fr"`); row_height in pixels."""
 
@@ -59,6 +66,11 @@ class Scene(TypedDict):
     row_height: int
     items: list[Item]
     said: Line
+
+
+def painted(kind: Kind) -> Item:
+    """How what belongs to an op of this kind looks."""
+    return {"fill": colour(FILLS[kind]), "ink": colour(ink_on(FILLS[kind]))}
 
 
 class Table(anywidget.AnyWidget):

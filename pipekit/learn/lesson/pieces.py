@@ -11,11 +11,11 @@ from pipekit import plan, show
 from pipekit.learn.controlroom.knobs import button, line
 from pipekit.learn.controlroom.knobs import html as words_box
 from pipekit.learn.experiment import Experiment, Outcome, Settings
+from pipekit.learn.games import laundry
 from pipekit.learn.lesson.real_run import RealRun
 from pipekit.show import say
 
 COUNTS = (1, 4, 8, 16)
-BASKETS, MACHINES, MINUTES = 4, 3, 30  # the laundry that the lesson began with
 
 
 class MorePieces(RealRun):
@@ -101,10 +101,9 @@ def formula_words(count: int, num_stages: int = Settings().num_stages) -> str:
 
 
 def laundry_answer(lang: str) -> str:
-    """What the lesson's first question comes to, reckoned from its numbers."""
-    pipelined = (BASKETS + MACHINES - 1) * MINUTES
-    in_turn = BASKETS * MACHINES * MINUTES
+    """What the lesson's first question comes to."""
+    game = laundry.Laundry()
     return say(
-        "lesson_laundry_said", lang, baskets=BASKETS, machines=MACHINES, minutes=MINUTES, pipelined=pipelined,
-        in_turn=in_turn,
+        "lesson_laundry_said", lang, baskets=game.num_baskets, machines=game.num_machines, minutes=laundry.SLOT,
+        pipelined=laundry.minutes(game, "line"), in_turn=laundry.minutes(game, "one_by_one"),
     )  # fmt: skip

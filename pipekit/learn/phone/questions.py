@@ -16,11 +16,8 @@ from pipekit.show import say
 
 LETTERS = "ABCD"
 RIGHT = "BCA"  # the right letter of each question
-WEIGHTS = (
-    1,
-    2,
-    3,
-)  # times any step of 1 to 3 no 8, nor are their differences: one wrong letter, or any two swapped
+# Times any step of 1 to 3 no 8, nor are their differences: it shows one wrong letter, or any two swapped.
+WEIGHTS = (1, 2, 3)
 DIGITS = "23456789"  # 0 and 1 look like letters
 CODE = re.compile(rf"([{LETTERS}]{{{len(RIGHT)}}})([{DIGITS}])")
 
