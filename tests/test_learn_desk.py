@@ -119,8 +119,12 @@ def test_more_gpus_than_layers_is_said_and_not_drawn(fresh):
     fresh.num_devices = 5
     assert "cannot cut 4 layers into 5 stages" in fresh.said.value and fresh.train.disabled
     assert "cannot cut 4 layers into 5 stages" in fresh.picture_text()
+    assert (fresh.chart.value, fresh.chart.layout.display, fresh.cut.value) == (b"", "none", "")
+    assert fresh.picture_png().startswith(b"\x89PNG")
     with pytest.raises(PartitionError):
         fresh.count()
+    fresh.num_devices = 4
+    assert fresh.picture_png() == fresh.chart.value and fresh.chart.layout.display is None
 
 
 def test_a_knob_that_moves_moves_the_picture(fresh):

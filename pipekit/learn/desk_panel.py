@@ -8,10 +8,11 @@ from torch import nn
 
 from pipekit import plan, run, show
 from pipekit.errors import PartitionError
-from pipekit.learn.controlroom.knobs import Stepper, button, html, line
+from pipekit.learn.controlroom.knobs import Stepper, button, html, line, show_if
 from pipekit.learn.controlroom.style import STYLE
 from pipekit.learn.desk import MB, Desk, count_desks, layers_of, predict_desks
 from pipekit.learn.experiment import Experiment, seeded
+from pipekit.learn.lesson.still import still
 from pipekit.learn.models import mlp
 from pipekit.show import say
 
@@ -121,16 +122,17 @@ class DeskPanel(show.Panel):
             refused = self._refused()
             self.said.value = refused or f"{self._verdict()} · {say(self._source, self.lang)}"
             self.train.disabled = bool(refused)
-            if not refused:
-                self.chart.value, self.cut.value = self.picture().png, self._layers_in_words()
+            self.chart.value = b"" if refused else self.picture().png
+            self.cut.value = "" if refused else self._layers_in_words()
+            show_if(self.chart, not refused)
 
     def picture(self) -> show.Still:
         """The bars as a still picture."""
         return show.desk_chart(self.desks, self.limit, self._source, self.lang)
 
     def picture_png(self) -> bytes:
-        """The bars."""
-        return self.chart.value
+        """The bars; where there are none, why."""
+        return self.chart.value or show.png(still([self._refused()], self.lang))
 
     def picture_text(self) -> str:
         """The bars in words."""
