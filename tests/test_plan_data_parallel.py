@@ -1,6 +1,7 @@
 """Pipelines side by side: the copies are alike, the pieces are shared out, and what it costs is a formula."""
 
-import numpy as np
+import math
+
 import pytest
 
 from pipekit import plan
@@ -56,11 +57,26 @@ def test_what_is_kept_is_counted_in_pieces_of_the_whole_model():
     assert eight(8).peak_model_pieces == [1.0] * 8
 
 
+def test_a_schedule_that_cuts_finer_does_the_same_work():
+    made = eight(2, schedule=plan.zb_v)  # two stages a device
+    assert plan.busy_time(made.timeline) == pytest.approx(8 * [24])
+    assert (made.parameters, made.exchange) == (1 / 4, 2.0)
+    assert max(made.peak_model_pieces) == 1.0  # 8 stages' worth on one device, each an eighth of the model
+
+
+def test_a_schedule_that_keeps_the_model_twice_holds_and_exchanges_twice_as_much():
+    made = plan.side_by_side(8, 2, 16, forward=8, backward=16, all_reduce=8, schedule=plan.dualpipe)
+    assert plan.busy_time(made.timeline) == pytest.approx(8 * [48])
+    assert made.parameters == 2 / 4
+    assert made.exchange == 2 * 3 / 4 * 8 * 2 / 4  # a ring of 4: two pipelines, two copies each
+
+
 def test_what_cannot_be_shared_is_refused_with_the_numbers():
     with pytest.raises(ScheduleError, match="3 pipelines cannot share 8 devices and 8 micro-batches"):
         eight(3)
     with pytest.raises(ScheduleError, match="cannot have 0 pipelines"):
         eight(0)
-    with pytest.raises(CostsError):
-        eight(2, all_reduce=-1)
-    assert np.isfinite(eight(2).step)
+    for name in ("forward", "backward", "all_reduce"):
+        for asked in (-1, math.nan, math.inf):
+            with pytest.raises(CostsError, match=f"{name} must be finite and at least 0, not {asked}"):
+                eight(2, **{name: asked})

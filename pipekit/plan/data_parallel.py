@@ -7,12 +7,13 @@ all take the same step: a ring all-reduce, in which every device sends 2 (D-1)/D
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipekit.errors import ScheduleError
+from pipekit.errors import CostsError, ScheduleError
 from pipekit.plan.costs import Costs
 from pipekit.plan.measure import peak_in_flight
 from pipekit.plan.ops import pack, unpack
@@ -28,6 +29,7 @@ class SideBySide:
 
     Args:
         timeline: of all devices, pipeline after pipeline; every piece has its number in the mini-batch.
+        parameters: the share of the model's parameters that each device holds.
         exchange: how long adding up the gradients takes, after the last op.
         peak_model_pieces: what each device keeps at most, in pieces of the whole model: in flight / K.
     """
@@ -35,6 +37,7 @@ class SideBySide:
     num_pipelines: int
     num_stages: int
     timeline: Timeline
+    parameters: float
     exchange: float
     peak_model_pieces: list[float]
 
@@ -42,11 +45,6 @@ class SideBySide:
     def step(self) -> float:
         """Until all devices know the whole mini-batch's gradients."""
         return self.timeline.makespan + self.exchange
-
-    @property
-    def parameters(self) -> float:
-        """The share of the model's parameters that each device holds."""
-        return 1 / self.num_stages
 
 
 def side_by_side(
@@ -65,6 +63,7 @@ def side_by_side(
         num_micro_batches: of the whole mini-batch.
         forward, backward: of the whole model on one piece; each stage takes its equal share.
         all_reduce: how long one link needs for the whole model's gradients, once.
+        schedule: of one pipeline, (devices, pieces) ->; it may cut the model finer, or keep it twice.
 
     Raises:
         ScheduleError: devices or pieces can't be shared equally; a number below 1.
@@ -83,15 +82,22 @@ def side_by_side(
     if devices % pipelines or pieces % pipelines:
         raise ScheduleError("pipelines_share", pipelines=pipelines, devices=devices, pieces=pieces)
     stages, share = devices // pipelines, pieces // pipelines
-    Costs(forward=all_reduce)  # refuses what is no time
-    one = simulate(schedule(stages, share), Costs(forward=forward / stages, backward=backward / stages))
+    if not 0 <= all_reduce < math.inf:
+        raise CostsError("costs_negative", name="all_reduce", asked=all_reduce)
+    Costs(forward=forward, backward=backward)  # refuses what is no time
+    made = schedule(stages, share)
+    cuts = made.num_stages
+    one = simulate(made, Costs(forward=forward / cuts, backward=backward / cuts))
     copies = [_copy(one.spans, number, stages, share) for number in range(pipelines)]
+    homes = sum(map(len, made.homes)) / cuts  # of each stage in a pipeline
+    members = homes * pipelines  # of a ring
     return SideBySide(
         pipelines,
         stages,
         replace(one, spans=_joined(copies), num_devices=devices),
-        2 * (pipelines - 1) / pipelines * all_reduce / stages,
-        [kept / stages for kept in peak_in_flight(one)] * pipelines,
+        homes / stages,
+        2 * (members - 1) / members * all_reduce * homes / stages,
+        [kept / cuts for kept in peak_in_flight(one)] * pipelines,
     )
 
 
