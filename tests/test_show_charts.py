@@ -161,3 +161,6 @@ def test_pipelines_side_by_side_are_drawn_with_their_sums(lang):
     assert still.png.startswith(b"\x89PNG")
     first, second = still.words.splitlines()
     assert "46.7%" in first and "45" in first and "42.9%" in second and "46" in second
+    assert "1/8" in first and "1/4" in second
+    twice = plan.side_by_side(4, 1, 8, schedule=plan.dualpipe)
+    assert "1/2" in show.side_by_side_chart([twice], lang).words

@@ -6,6 +6,7 @@ import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -153,7 +154,7 @@ def side_by_side_chart(choices: Sequence[SideBySide], lang: str = "en") -> Still
     footers = [
         say(
             "side_footer", lang, work=each.timeline.makespan, exchange=each.exchange, step=each.step,
-            stages=each.num_stages,
+            share="{}/{}".format(*Fraction(each.parameters).limit_denominator(1000).as_integer_ratio()),
         )
         for each in choices
     ]  # fmt: skip
