@@ -294,6 +294,24 @@ def test_a_way_of_ones_own_has_no_name():
     assert (played.name, played.evaluations) == ("own", 9 + sum(range(1, 8)))
 
 
+def test_a_step_too_many_without_a_cell_is_not_the_sum_from_1_to_9():
+    game = new_game(0).compute().compute().restart()
+    for move in best_game(new_game(0)).log:
+        game = game.play(move)
+    assert (recognise(game).name, recognise(game).evaluations) == ("own", 47)
+
+
+def test_the_lessons_rule_on_a_longer_chain_is_told_with_its_own_numbers():
+    game = forward(forward(forward(new_game(4, chain.read("1" + " +1" * 12)), 4).keep(0), 4).keep(1), 4)
+    for base in (1, 0, None):
+        game = game.restart() if base is None else game.take(base)
+        game = game.compute().keep(2).compute().keep(3).compute().take(3).take(2)
+        game = game if base is None else game.take(base)
+    played = recognise(game)
+    assert (played.name, played.evaluations, played.segments) == ("lesson", 21, 3)
+    assert "3 steps redone in each part: 12+3×3" in played_words(played, game, "en")
+
+
 def test_only_a_finished_game_is_recognised():
     with pytest.raises(ValueError, match="step 9 is still asked for"):
         recognise(new_game(3))

@@ -86,10 +86,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "Computed {count}: with as many cells ({cells}) none does with less. Kept on the first way: {first}; {rest}.",
     ),
     "scratch_played_lesson": (
-        "一共算了 {count} 次，是课上讲的走法：第一遍记{first}，另一格等往回问时才用，每一段重算 2 步：{steps}+{segments}×2。"
+        "一共算了 {count} 次，是课上讲的走法：第一遍记{first}，另一格等往回问时才用，每一段重算 {redone} 步：{steps}+{segments}×{redone}。"
         "最少是 {optimum} 次：那一格第一遍就用上。",
-        "Computed {count}, the lesson's way: {first} kept on the first way, the other cell only while going back, 2 steps "
-        "redone in each part: {steps}+{segments}×2. The fewest is {optimum}: use that cell on the first way too.",
+        "Computed {count}, the lesson's way: {first} kept on the first way, the other cell only while going back, {redone} steps "
+        "redone in each part: {steps}+{segments}×{redone}. The fewest is {optimum}: use that cell on the first way too.",
     ),
     "scratch_played_no_third": (
         "一共算了 {count} 次：第一遍记了{first}，往回问时没有再记，每一段里有的步又算了一遍。"

@@ -15,7 +15,7 @@ Name = Literal["all", "nothing", "best", "lesson", "no_third", "best_of_used", "
 class Played:
     """A finished game in a nutshell.
 
-    name: "all" (nothing computed twice), "nothing" (no cell used), "best" (none does with less, with these cells),
+    name: "all" (nothing computed twice), "nothing" (no cell used, and no step too many), "best" (none does with less, with these cells),
         "lesson" (ends of equal segments kept on the first way, another cell used only while going back), "no_third"
         (the same without that cell), "best_of_used" (none does with less, with the cells that were used), or "own".
     first: steps kept on the first way. later: steps kept while going back.
@@ -55,7 +55,7 @@ def _name(
     length = steps // segments if segments else 0
     if count == steps:
         return "all"
-    if not first and not later:
+    if not first and not later and count == optimum(steps, 0):
         return "nothing"
     if count == best:
         return "best"

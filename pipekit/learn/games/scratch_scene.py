@@ -261,6 +261,7 @@ def played_words(played: Played, game: Scratch, lang: str) -> str:
         f"scratch_played_{played.name}{other}", lang, count=played.evaluations, steps=game.num_steps,
         cells=len(game.cells), used=played.most_cells, optimum=played.optimum, segments=played.segments,
         first=_listed(played.first, lang), rest=rest, step=step, times=times,
+        redone=game.num_steps // max(played.segments, 1) - 1,
     )  # fmt: skip
 
 
