@@ -1,9 +1,12 @@
 """The games' table: a scene goes to the page, what a hand did comes back, and the page knows no game."""
 
 import re
+from math import ceil
 from pathlib import Path
 
 from pipekit.learn.games.table import HERE, Table
+from pipekit.learn.games.table_picture import wrapped
+from pipekit.show.fonts import font_for, sized
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,3 +29,14 @@ def test_an_installed_copy_has_the_table_too():
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert {file.suffix for file in HERE.glob("table.*")} == {".py", ".js", ".css"}
     assert '"pipekit.learn.games" = ["*.js", "*.css"]' in project
+
+
+def test_a_still_pictures_sentence_breaks_between_words_and_between_chinese_letters():
+    face = sized(font_for("en"), 18)
+    wide = ceil(face.getlength("Computed 15: 9+3×2 "))
+    assert wrapped("Computed 15: 9+3×2 steps √", face, wide) == ["Computed 15: 9+3×2 ", "steps √"]
+    assert "".join(wrapped("一共算了 15 次：steps √", face, 40)) == "一共算了 15 次：steps √"
+    assert wrapped("Sätze können 草稿", face, ceil(face.getlength("Sätze können "))) == [
+        "Sätze können ",
+        "草稿",
+    ]

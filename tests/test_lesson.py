@@ -1,9 +1,12 @@
 """The lesson's page: five stops that keep what was done in them, a stopwatch that Python decides, one run at a time."""
 
+import base64
 import html
+import io
 import re
 
 import pytest
+from PIL import Image
 
 from pipekit import plan
 from pipekit.errors import Cancelled, PlacementError
@@ -316,4 +319,7 @@ def test_the_still_picture_lists_the_stops_and_gives_no_answer(lang, experiment)
     bundle = lesson._repr_mimebundle_()
     assert bundle["text/plain"].splitlines() == [*outline(lang), say("still_line", lang)]
     assert bundle["image/png"]
+    picture = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("L")
+    right = picture.crop((picture.width - 6, 0, *picture.size))
+    assert right.getextrema() == (255, 255)  # nothing is cut off
     assert not re.search(r"\b(180|360|20|14|7|43|42)\b(?! ?(min|分钟))", " ".join(outline(lang)))

@@ -39,8 +39,8 @@ def still(scenes: Sequence[Scene], words: Sequence[str], lang: str) -> Image.Ima
 
 
 def wrapped(text: str, face: ImageFont.FreeTypeFont, width: int) -> list[str]:
-    """A sentence as lines no wider than `width` pixels, broken at spaces if there are any, else between letters."""
-    parts = re.findall(r"[^ ]+ *" if " " in text and text.isascii() else r".", text)
+    """A sentence as lines no wider than `width` pixels, broken at spaces and between Chinese letters."""
+    parts = re.findall(r"[\u2e80-\uffef]|[^\u2e80-\uffef ]+ *| +", text)
     lines: list[str] = []
     for part in parts:
         if lines and face.getlength(lines[-1] + part) <= width:
