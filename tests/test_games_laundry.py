@@ -246,6 +246,30 @@ def test_the_knobs_move_the_game_and_the_game_moves_the_knobs():
     assert (game.baskets.value, game.machines.value, game.slow.value) == (4, 3, 0)
 
 
+def test_starting_again_keeps_the_way_and_what_was_guessed_and_puts_the_clock_back():
+    game = LaundryGame("en")
+    game.guess(200)
+    game.set(num_baskets=6)
+    game.go("line")
+    game.step(3)
+    game.restart()
+    assert (game.state.laundry, game.state.way, game.state.slot) == (Laundry(), "line", 0)
+    assert game.state.guess == 200 and game.state.may_look and not game.forward.disabled
+    assert game.ask_line.layout.display == "none", "nobody guesses what has been seen"
+
+
+def test_starting_again_gives_nothing_away_to_a_class_that_has_not_guessed():
+    game = LaundryGame("en")
+    game.go("line")
+    game.restart()
+    assert (game.state.way, game.state.may_look, game.forward.disabled) == ("line", False, True)
+    kept = LaundryGame("en", answers="kept")
+    kept.guess(200)
+    kept.go("line")
+    kept.restart()
+    assert not kept.shown.may_look and kept.forward.disabled
+
+
 def test_the_clock_runs_by_itself_and_can_be_stopped(monkeypatch):
     monkeypatch.setattr(laundry_panel, "SECONDS", 0.001)
     game = LaundryGame("en")

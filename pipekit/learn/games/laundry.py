@@ -175,6 +175,10 @@ class Play:
         """Another laundry, from its beginning."""
         return self if laundry == self.laundry else replace(self, laundry=laundry, slot=0)
 
+    def begun_again(self, laundry: Laundry) -> Play:
+        """A laundry from its beginning, looked at as this one was; what was guessed or declined stays."""
+        return replace(self, laundry=laundry, slot=0)
+
     def guessed(self, text: str) -> Play:
         """What a class says the line takes, in minutes.
 

@@ -114,9 +114,12 @@ class LaundryGame(Game[Play]):
         self.do(play)
 
     def restart(self) -> None:
-        """Begin again: also the guess."""
+        """The clock back to the beginning, baskets and machines as at first; the way stays, and so does what was guessed.
+
+        What has been seen can't be guessed any more; a new class gets a new game by running its cell.
+        """
         self.stop()
-        super().restart()
+        self.do(self.state.begun_again(self._begin.laundry))
 
     # -- what it shows
 

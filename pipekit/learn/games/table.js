@@ -292,6 +292,11 @@ function inside(field, key) {
   return start !== end || (key === "ArrowLeft" ? start > 0 : end < value.length);
 }
 
+// A notebook would take a menu's arrows and letters for its own commands.
+function keepMenuKeys(event) {
+  if (event.target.tagName === "SELECT" && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+}
+
 function render({ model, el }) {
   const root = made("div", "pk-games", { "data-lm-suppress-shortcuts": "true" });
   el.append(root);
@@ -299,7 +304,12 @@ function render({ model, el }) {
   const draw = () => view.draw();
   model.on("change:scene", draw);
   draw();
-  return () => model.off("change:scene", draw);
+  const attached = new ResizeObserver(() => root.closest(".pipekit-room")?.addEventListener("keydown", keepMenuKeys));
+  attached.observe(root); // the panel around it is there once it has a size
+  return () => {
+    attached.disconnect();
+    model.off("change:scene", draw);
+  };
 }
 
 export default { render };
