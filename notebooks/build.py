@@ -44,7 +44,7 @@ PAGES: dict[str, Page] = {name: importlib.import_module(f"pages.{module_of(name)
 def make(name: str, lang: str) -> nbformat.NotebookNode:
     """The notebook as the source says it, not executed."""
     cells = []
-    for number, cell in enumerate(PAGES[name].cells):
+    for cell in PAGES[name].cells:
         if cell["kind"] == "markdown":
             made = new_markdown_cell(cell[lang])
         else:
@@ -53,9 +53,27 @@ def make(name: str, lang: str) -> nbformat.NotebookNode:
                 made.metadata["tags"] = cell["tags"]
             if cell["hidden"]:
                 made.metadata["jupyter"] = {"outputs_hidden": True}
-        made.id = f"{name}-{number}"  # the default is random, and would change on every build
         cells.append(made)
+    if name != START:
+        cells.append(new_markdown_cell(foot(name, lang)))
+    for number, made in enumerate(cells):
+        made.id = f"{name}-{number}"  # the default is random, and would change on every build
     return new_notebook(cells=cells, metadata=KERNEL)
+
+
+FOOT = {
+    "zh": ("下一页：{link}", "这是最后一页。", "回到课程"),
+    "en": ("Next page: {link}", "This was the last page.", "Back to the course"),
+}
+
+
+def foot(name: str, lang: str) -> str:
+    """Where to go from here: the next page of the course, and the page that lists them all."""
+    following, last, back = FOOT[lang]
+    rest = ORDER[ORDER.index(name) + 1 :]
+    title = PAGES[rest[0]].title[LANGUAGES.index(lang)] if rest else ""
+    onward = following.format(link=f"[{title}]({rest[0]}.ipynb)") if rest else last
+    return f"---\n\n{onward} · [{back}]({START}.ipynb)"
 
 
 def path_of(name: str, lang: str, folder: Path = HERE) -> Path:
@@ -68,7 +86,8 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
 
     Where a notebook ends with the room itself, its still picture is of a run: one more cell makes it, and goes.
     """
-    ends_with_room = notebook.cells[-1].source.endswith("\nroom")
+    shown = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
+    ends_with_room = shown.source.endswith("\nroom")
     if ends_with_room:
         notebook.cells.append(new_code_cell("room.run().wait(timeout=60)\nroom.settle()\nroom"))
     where = {"metadata": {"path": str(folder)}}
@@ -77,9 +96,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
     NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3", resources=where).execute()
     if ends_with_room:
         extra = notebook.cells.pop()
-        notebook.cells[-1].outputs = [
-            nbformat.from_dict({**output, "execution_count": 1}) for output in extra.outputs
-        ]
+        shown.outputs = [nbformat.from_dict({**output, "execution_count": 1}) for output in extra.outputs]
 
 
 def strip(notebook: nbformat.NotebookNode) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipekit import plan
+from pipekit import plan, show
 from pipekit.errors import Cancelled, PipekitError, ScheduleError, SweepError
 from pipekit.learn import ComparisonPanel
 from pipekit.learn.comparison import best, dense, measuring, pictures, sentences, tables
@@ -296,7 +296,9 @@ def test_cells_where_there_is_room_and_mixtures_where_there_is_none(k, m, drawn,
 def test_the_still_picture_has_the_table_under_the_grids():
     found = rows(LESSON, [of("gpipe")])
     live, still = (draw(LESSON, found, "en", "class") for draw in (pictures.draw, pictures.still))
-    assert still.width == live.width and still.height == live.height + (1 + 2 + 1) * pictures.LINE
+    assert still.width == live.width and still.height == live.height + (1 + 2) * pictures.LINE
+    told = pictures.still(LESSON, found, "en", "class", below="How to bring it alive.")
+    assert told.height == still.height + pictures.LINE
     assert (np.asarray(still)[: live.height] == np.asarray(live)).all()
 
 
@@ -526,7 +528,7 @@ def test_files_hold_the_table_and_the_picture(make, tmp_path, monkeypatch):
     assert [each["schedule"] for each in read] == ["gpipe", "1f1b"]
     assert float(read[0]["makespan_closed"]) == float(read[0]["makespan_predicted"]) == 33
     assert read[0]["makespan_measured"] == "" and read[0]["formula"] == "(M+K-1)(F+B)"
-    assert panel.save_png().read_bytes() == panel.picture_png()
+    assert panel.save_png().read_bytes() == show.png(panel.picture()) != panel.picture_png()
     with pytest.raises(SweepError):
         tables.csv_bytes(LESSON, [])
 

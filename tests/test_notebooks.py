@@ -113,9 +113,10 @@ def test_relay_or_line_left_a_picture_of_a_run_that_was_measured(lang):
 
 
 @pytest.mark.parametrize("lang", build.LANGUAGES)
-def test_the_control_room_is_one_cell(lang):
-    (cell,) = committed("control-room", lang).cells
+def test_the_control_room_is_one_cell_and_the_way_on(lang):
+    cell, foot = committed("control-room", lang).cells
     assert f'ControlRoom(lang="{lang}", wide=True)' in cell.source
+    assert foot.cell_type == "markdown" and foot.source == build.foot("control-room", lang)
 
 
 @pytest.mark.parametrize(("name", "lang"), EVERY)

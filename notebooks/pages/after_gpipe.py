@@ -7,7 +7,7 @@ CELLS = [
         """
 # GPipe 之后：排法还能更好吗？
 
-**这一页要弄明白：** 不换模型、不换显卡，只改先后，能省下什么。约 20 分钟。
+**学会什么：** 说得出不换模型、不换显卡，只改先后，能省下什么。**约 20 分钟。**
 
 GPipe 先让 8 小份都往前算完，再一份一份往回改。下面就是它的时间表：4 块显卡、8 小份（往回改要 2 格）。
 
@@ -19,8 +19,8 @@ GPipe 先让 8 小份都往前算完，再一份一份往回改。下面就是�
         """
 # After GPipe: is there a better schedule?
 
-**The aim:** find out what can be saved with the same model and the same GPUs, by changing only the order. About 20
-minutes.
+**You will be able to:** say what can be saved with the same model and the same GPUs, by changing only the order. **About 20
+minutes.**
 
 GPipe lets all 8 pieces go forward, and then all of them back. Below is its grid: 4 GPUs, 8 pieces (going back takes 2
 slots).

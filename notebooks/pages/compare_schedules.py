@@ -7,6 +7,8 @@ CELLS = [
         """
 # 哪种排法最好？
 
+**学会什么：** 比得出哪种排法用的格少、哪种留的草稿少，又各要付什么代价。**约 20 分钟。**
+
 同一个模型、同一批手写数字、一样多的活，只是先后不一样。图里的每一种排法都用同一把尺子；淡的格子是**算出来的**。
 
 **先猜：** GPipe 和 1F1B，谁用的格少？谁留的草稿少？ZB-V 把“往回改”拆成两半（I 和 W），能少几格？
@@ -15,6 +17,9 @@ CELLS = [
 """,
         """
 # Which schedule is best?
+
+**You will be able to:** compare schedules: which takes fewer slots, which keeps less scratch paper, and what each costs.
+**About 20 minutes.**
 
 The same model, the same handwritten digits, the same total work: only the order differs. All schedules stand on one
 ruler; pale cells are **predicted**.
@@ -109,6 +114,28 @@ for row in panel.find_best().wait(timeout=60):
         "nbval-check-output",
     ),
     code("panel.picture()"),
+    text(
+        """
+## 看出来了吗
+
+ZB-H1 最快，28.05 格；ZB-V 和 1F1B 差一点，29.7 格和 29.75 格。GPipe 往回改之前，一大批的草稿全要留着，切得再细也是 8 份，超过上限，只好擦掉重算，
+要 39.95 格。没有处处都最好的排法：草稿的上限、每格活多花的时间一变，名次也会变。
+
+## 只改一样
+
+把 `panel.cap` 改成 4.0，或者把 `panel.overhead` 改成 0：先猜谁会变快，再运行。
+""",
+        """
+## What came out
+
+ZB-H1 is the fastest with 28.05 slots; ZB-V and 1F1B come close with 29.7 and 29.75. Before it goes back GPipe keeps the whole
+mini-batch's scratch paper, 8 sheets however fine it is cut: too much, so it has to erase and redo, and needs 39.95. No schedule is the best everywhere: with another cap, or another cost of each op, the order changes.
+
+## Change one thing
+
+Make `panel.cap` 4.0, or `panel.overhead` 0: guess which one gets quicker, then run it.
+""",
+    ),
 ]
 
 PAGE = Page(

@@ -7,6 +7,8 @@ CELLS = [
         """
 # 自己排一个时间表
 
+**学会什么：** 自己排一个时间表，看得出它能不能跑、要几格，再真的照着它训练。**约 20 分钟。**
+
 2 块显卡，一大批切成 3 小份。每一小份都要往前算（F）、再往回改（B）；往回改要用 2 格。**先猜：** 最少要几格才能都做完？
 
 拿一格活（`F1` 是第 1 小份往前算），再按一块显卡的那一行，或者直接拖过去。放不下，它会说为什么。用键盘也行：方向键走动，回车放下，Delete 拿掉，Ctrl+Z 撤销。
@@ -16,6 +18,9 @@ CELLS = [
 """,
         """
 # A schedule of your own
+
+**You will be able to:** make a schedule of your own, see whether it can run and how many slots it takes, and really train by
+it. **About 20 minutes.**
 
 2 GPUs, a mini-batch in 3 pieces. Each piece goes forward (F) and back (B) on both; going back takes 2 slots. **Guess
 first:** how few slots can it be done in?
@@ -119,6 +124,27 @@ assert abs(outcome.bubble - board.figures.bubble) < 0.05, f"{outcome.bubble:.1%}
 assert outcome.same
 board.picture()
 """
+    ),
+    text(
+        """
+## 看出来了吗
+
+最少 12 格，GPipe 和 1F1B 都做得到：显卡 2 有 3 × (1 + 2) = 9 格活；开始之前，显卡 1 要先往前算 1 格；做完以后，显卡 1 还要往回改 2 格：1 + 9 + 2 = 12。1F1B 一样快，草稿却留得少：显卡 1 留 2 份，不是 3 份。
+
+## 只改一样
+
+切成 4 小份，再排一次：最少几格？显卡 1 最少要留几份草稿？想不出来，按“提示”。
+""",
+        """
+## What came out
+
+12 slots is the fewest, and both GPipe and 1F1B reach it: GPU 2 has 3 x (1 + 2) = 9 slots of work; before them GPU 1 has to go
+forward once (1 slot), after them it has to go back once (2): 1 + 9 + 2 = 12. 1F1B is as quick and keeps less: 2 sheets on GPU 1, not 3.
+
+## Change one thing
+
+Make it 4 pieces, and lay them out again: how few slots? How few sheets of scratch paper on GPU 1? Stuck? Press "Hint".
+""",
     ),
 ]
 

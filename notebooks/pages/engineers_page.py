@@ -7,7 +7,7 @@ CELLS = [
         """
 # 工程师的一页：换上你自己的模型
 
-**这一页要做到：** 切分、测耗时、均衡、仿真、换调度、实测、导出轨迹和 PyTorch 的 CSV，一件事一个单元格。约 20 分钟。
+**学会什么：** 切分、测耗时、均衡、仿真、换调度、实测、导出轨迹和 PyTorch 的 CSV，一件事一个单元格。**约 20 分钟。**
 
 和课堂页不同，这里用工程师的说法：设备（显卡）、阶段（段）、微批次（小份）都**从 0 数起**；排法叫调度，草稿叫激活值。模型只有一个要求：是 `nn.Sequential`（或者一个接一个运行的模块列表）；
 层与层之间可以传张量，也可以传元组、字典。把下面这个单元格换成你的模型、你的批次、你的损失函数就行。
@@ -15,8 +15,8 @@ CELLS = [
         """
 # The engineer's page: run it on your own model
 
-**The aim:** partition, profile, balance, simulate, choose a schedule, measure, and export a trace and PyTorch's CSV, a
-cell each. About 20 minutes.
+**You will be able to:** partition, profile, balance, simulate, choose a schedule, measure, and export a trace and PyTorch's
+CSV, a cell each. **About 20 minutes.**
 
 Unlike the class's pages this one uses engineers' words: devices (GPUs), stages and micro-batches (pieces) count **from 0**,
 and scratch paper is called activations. A model

@@ -7,7 +7,7 @@ CELLS = [
         """
 # 一块慢，大家都慢？
 
-**学会什么：** 一条流水线有多快，由谁说了算；切模型时，怎样让每块显卡的活一样重。大约 15 分钟。
+**学会什么：** 说得出一条流水线有多快由谁说了算；会切模型，让每块显卡的活一样重。**约 15 分钟。**
 
 4 块显卡，一大批切成 4 小份，只看往前算：每小份在每块显卡上用 1 格，一共 7 格（4+4-1）。
 
@@ -20,8 +20,8 @@ CELLS = [
         """
 # One is slow: are all slow?
 
-**You will learn:** what sets the pace of a production line, and how to cut a model so that each GPU has the same work.
-About 15 minutes.
+**You will be able to:** say what sets the pace of a production line, and cut a model so that each GPU has the same work.
+**About 15 minutes.**
 
 4 GPUs, a mini-batch in 4 pieces, the way forward only: each piece takes 1 slot on each GPU, 7 slots in all (4 + 4 - 1).
 

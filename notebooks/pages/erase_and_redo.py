@@ -7,19 +7,21 @@ CELLS = [
         """
 # 擦掉重算：用时间换内存
 
-**学会什么：** 草稿不用全留着，擦掉的可以再算一遍；这样省下多少地方，多花多少时间。大约 20 分钟。
+**学会什么：** 知道草稿不用全留着，擦掉的可以再算一遍；说得出这样省下多少地方，多花多少时间。**约 20 分钟。**
 
 一串算式，从 2 开始，9 步：+4、×3、-8、×2、+5、÷5、×4、-11、×3。往前算完以后，会**倒着**问：第 8 步得几？第 7 步呢？……一直问到第 1 步。
 
 草稿纸上的格子不够多，写不下 9 个数。
 
 **先猜，写下来：** 格子有 9 个，一共要算 9 次。只有 3 个格子呢？一个也没有呢？
+
+（只有图、没有按钮？点一下下面的单元格，再按 Shift+Enter。）
 """,
         """
 # Erase and redo: time for memory
 
-**You will learn:** scratch paper need not be kept: what was erased can be computed again. How much room does that save, and
-how much time does it take? About 20 minutes.
+**You will be able to:** say why scratch paper need not be kept (what was erased can be computed again), how much room that
+saves, and how much time it takes. **About 20 minutes.**
 
 A chain of 9 steps from 2: +4, ×3, -8, ×2, +5, ÷5, ×4, -11, ×3. Once it is computed, the questions come **backward**: what
 was step 8? Step 7? ... down to step 1.
@@ -27,6 +29,8 @@ was step 8? Step 7? ... down to step 1.
 The scratch paper has too few cells to hold 9 numbers.
 
 **Guess first, and write it down:** with 9 cells, 9 steps are computed in all. How many with 3 cells? With none?
+
+(A picture, but no buttons? Click the cell below and press Shift+Enter.)
 """,
     ),
     code(

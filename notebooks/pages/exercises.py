@@ -13,14 +13,14 @@ HOW = (
     """
 1. 运行题目的单元格，看题；自己先想，别急着看提示。
 2. 把 `...` 换成你的答案，再运行一次。答错了，会告诉你错在哪一个想法上。
-3. 想不出来，点开提示：三个提示一个套一个。实在不行，新开一个单元格，运行 `task.solution()`。
+3. 想不出来，点开提示：三个提示一个套一个。实在不行，新开一个单元格，运行 `task1.solution()`（1 换成题号）。
 
 做到哪一题，记在这个文件夹的 `results.jsonl` 里，没有姓名。
 """,
     """
 1. Run the cell with the problem and read it; think first, hints later.
 2. Put your answer in place of `...` and run again. A wrong one is told which idea is wrong.
-3. Stuck? Open the hints: three, one inside the other. If nothing helps, run `task.solution()` in a new cell.
+3. Stuck? Open the hints: three, one inside the other. If nothing helps, run `task1.solution()` in a new cell (1 is the exercise's number).
 
 How far you are is noted in `results.jsonl` in this folder, without a name.
 """,
@@ -36,13 +36,14 @@ def posed(keys: Iterable[str]) -> list[dict[str, Any]]:
     """The cells of these exercises: a heading, the problem, the stub with its check, the hints."""
     cells = [code("from pipekit.learn import exercises")]
     for number, key in enumerate(keys, start=1):
-        task = TASKS[key]
+        # A name each: after "Run all" one name for all would check every answer against the last exercise.
+        task, name = TASKS[key], f"task{number}"
         apart = "\n\n\n" if task.stub.startswith("def") else "\n"
         cells += [
             text(*(f"## {number}. {say(f'exercise_{key}_title', lang)}" for lang in LANGUAGES)),
-            code(f'task = exercises.get("{key}", lang="LANG")\ntask.show()'),
-            code(f"{task.stub}{apart}task.check({task.name})", "nbval-check-output"),
-            code("task.hint()"),
+            code(f'{name} = exercises.get("{key}", lang="LANG")\n{name}.show()'),
+            code(f"{task.stub}{apart}{name}.check({task.name})", "nbval-check-output"),
+            code(f"{name}.hint()"),
         ]
     return cells
 
@@ -96,8 +97,8 @@ one sample, does the layer look at other samples?
 
 TITLE = ("练习：纸和笔", "Exercises: pencil and paper")
 GOAL = (
-    "**学完能做到：** 不跑程序，也能数出格子、填好时间表、算出气泡、分好层。约 25 分钟，8 道题，从易到难。",
-    "**Afterwards you can** count cells, fill a grid, work out the bubble and share out layers without running anything. About 25 minutes, 8 exercises, easy ones first.",
+    "**学会什么：** 不跑程序，也能数出格子、填好时间表、算出气泡、分好层。**约 25 分钟**，8 道题，从易到难。",
+    "**You will be able to:** count cells, fill a grid, work out the bubble and share out layers without running anything. **About 25 minutes**, 8 exercises, easy ones first.",
 )
 
 PAGE = Page(

@@ -8,8 +8,8 @@ from pipekit.learn.exercises import IN_CODE
 
 TITLE = ("练习：写几行代码", "Exercises: a few lines of code")
 GOAL = (
-    "**学完能做到：** 写出第几格、多久做完、GPipe 和 1F1B 的先后，把梯度加对，用重算省草稿。约 40 分钟，7 道题，从易到难。",
-    "**Afterwards you can** write down slots, times, the orders of GPipe and 1F1B, add up gradients rightly, and recompute to save memory. About 40 minutes, 7 exercises, easy ones first.",
+    "**学会什么：** 写出第几格、多久做完、GPipe 和 1F1B 的先后，把梯度加对，用重算省草稿。**约 40 分钟**，7 道题，从易到难。",
+    "**You will be able to:** write down slots, times, the orders of GPipe and 1F1B, add up gradients rightly, and recompute to save memory. **About 40 minutes**, 7 exercises, easy ones first.",
 )
 
 TEACHER = (

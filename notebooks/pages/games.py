@@ -7,7 +7,7 @@ CELLS = [
         """
 # 四个游戏
 
-**目标：** 不训练，只用脑子和手：谁在等谁，为什么等。约 20 分钟，挑一个玩也行；鼠标、键盘、手指都可以。
+**学会什么：** 不训练，只用脑子和手，弄明白谁在等谁，为什么等。**约 20 分钟**，挑一个玩也行；鼠标、键盘、手指都可以。
 
 **先猜：** 4 篮衣服，洗、烘、叠各 30 分钟。一篮全做完再做下一篮，要多久？像流水线那样，哪台机器一空就放下一篮呢？写下来，再往下玩。
 
@@ -20,8 +20,8 @@ CELLS = [
         """
 # Four games
 
-**Goal:** no training, only heads and hands: who waits for whom, and why. About 20 minutes, or pick one; mouse, keyboard
-and fingers all do.
+**You will be able to:** say who waits for whom, and why. No training, only heads and hands. **About 20 minutes**, or pick one;
+mouse, keyboard and fingers all do.
 
 **Guess first:** 4 baskets, each 30 minutes to wash, 30 to dry, 30 to fold. How long if one basket is finished before the
 next begins? And as on a production line? Write it down, then play.
@@ -30,7 +30,7 @@ next begins? And as on a production line? Write it down, then play.
 
 ## 1 Laundry
 
-A slot is 30 minutes. Look at "one by one" first: what is the washer doing?
+A slot is 30 minutes. Look at "One basket after another" first: what is the washer doing?
 """,
     ),
     code(

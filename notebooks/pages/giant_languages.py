@@ -7,7 +7,7 @@ CELLS = [
         """
 # 巨人（二）：一个模型，许多语言
 
-**学完能答：** 一个模型学 16 种语言，和一种语言一个模型，计算量一样多，谁写得对？例子很少的语言呢？　　**时间：** 约 15 分钟
+**学会什么：** 计算量一样多，一个模型学 16 种语言，和一种语言一个模型，说得出谁写得对；例子很少的语言又会怎样。**约 15 分钟。**
 
 GPipe 论文的第二个巨人是翻译用的 Transformer：60 亿个旋钮、128 层，一个模型学 100 多种语言（Huang 等人，2018 年，arXiv 1811.06965）。
 论文说，它比一种语言一个的模型译得更好。这样的巨人教室里训练不了，但可以训练它的小亲戚：同样有编码器和解码器，约 26 万个旋钮、6 层，把 0 到 999 的数写成 16 种语言的字。
@@ -17,8 +17,8 @@ GPipe 论文的第二个巨人是翻译用的 Transformer：60 亿个旋钮、12
         """
 # Giants (2): one model, many languages
 
-**Afterwards you can answer:** one model for 16 languages, or one for each, with the same amount of computing: which writes better? And
-where a language has only a few examples?  **Time:** about 15 minutes
+**You will be able to:** say which writes better with the same amount of computing, one model for 16 languages or one for each, and
+what becomes of a language with only a few examples. **About 15 minutes.**
 
 The second giant of GPipe's paper is a Transformer that translates: 6 billion knobs, 128 layers, one model for over 100
 languages (Huang and others, 2018, arXiv 1811.06965), which does better, the paper says, than models of one language each. Such a giant can't
@@ -160,13 +160,17 @@ show.paint([training.timeline], lang="LANG")
         """
 一样：每一小份按它有几个字母来算分量。
 
-**只改一样：** 写上 `schedule=plan.one_f_one_b`（先 `from pipekit import plan`），或者切成 6 段，再训练：结果还一样吗？
+## 只改一样
+
+写上 `schedule=plan.one_f_one_b`（先 `from pipekit import plan`），或者切成 6 段，再训练：结果还一样吗？
 把全部 85 个模型从头训练一遍（约 10 分钟）：`python -m pipekit giants languages --full`，停下来再运行，会接着练。
 """,
         """
 They do: each piece weighs as much as it has letters.
 
-**Change one thing:** add `schedule=plan.one_f_one_b` (after `from pipekit import plan`), or cut it in 6, and train again: is the
+## Change one thing
+
+Add `schedule=plan.one_f_one_b` (after `from pipekit import plan`), or cut it in 6, and train again: is the
 result still the same? All 85 models from the start (about 10 minutes): `python -m pipekit giants languages --full`; stopped,
 it goes on where it was.
 """,

@@ -7,7 +7,7 @@ CELLS = [
         """
 # 巨人（一）：看图的 AmoebaNet
 
-**学完能答：** 5 亿多个旋钮的网络有多大？它的小亲戚切成 4 段来训练，还认得准吗？　　**时间：** 约 15 分钟
+**学会什么：** 说得出 5 亿多个旋钮的网络有多大；知道它的小亲戚切成 4 段来训练，还认不认得准。**约 15 分钟。**
 
 GPipe 的作者把一个看图网络放大到 5.57 亿个旋钮（参数），切开放在几块显卡（论文里用的是 TPU，课上都叫显卡）上训练。这种网络叫 AmoebaNet（变形虫网络）：它的“细胞”不是人设计的，是让电脑一代一代淘汰出来的。
 
@@ -16,8 +16,8 @@ GPipe 的作者把一个看图网络放大到 5.57 亿个旋钮（参数），�
         """
 # Giants (1): AmoebaNet, which looks at pictures
 
-**Afterwards you can answer:** how large is a network of over 500 million knobs? And does a small relative, trained in 4 stages,
-still read well?  **Time:** about 15 minutes
+**You will be able to:** say how large a network of over 500 million knobs is, and whether a small relative, trained in 4 stages,
+still reads well. **About 15 minutes.**
 
 GPipe's authors grew a picture network to 557 million knobs (parameters), and trained it cut up, on several accelerators. It
 is called AmoebaNet: its cells weren't designed by a person, they are what was left after many generations of a competition.

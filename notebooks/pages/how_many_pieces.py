@@ -222,13 +222,13 @@ assert abs(plan.bubble_fraction(early) - idle(4, "always", "early")) < 0.05
         """
 ## 只改一样
 
-8 块显卡，要切成几小份，气泡才不到 10%？先用 (K-1)/(M+K-1) 算，再运行。切得再细一点不就好了吗？下一页：**切得太细**。
+8 块显卡，要切成几小份，气泡才不到 10%？先用 (K-1)/(M+K-1) 算，再运行。切得再细一点不就好了吗？下一页：[切得太细](04-too-fine.ipynb)。
 """,
         """
 ## Change one thing
 
 With 8 GPUs, how many pieces bring the bubble under 10%? Work it out with (K-1)/(M+K-1), then run the cell. Why not cut still finer? Next
-page: **too fine**.
+page: [Too fine](04-too-fine.ipynb).
 """,
     ),
     code(

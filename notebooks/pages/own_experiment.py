@@ -7,7 +7,7 @@ CELLS = [
         """
 # 你自己的实验
 
-**这一页要做到：** 自己提一个问题，先算、再测，最后写一句有数字的结论。约 20 分钟。
+**学会什么：** 自己提一个问题，先算、再测，最后写一句有数字的结论。**约 20 分钟。**
 
 做法一共五步，少一步都不算实验：
 
@@ -21,11 +21,13 @@ CELLS = [
 不用等的时候，两种排法的总时间一样（4 块显卡、8 小份，660 毫秒）。
 
 **先猜：** GPipe 会多用几毫秒？1F1B 呢？
+
+（只有图、没有按钮？点一下下面的单元格，再按 Shift+Enter。）
 """,
         """
 # Your own experiment
 
-**The aim:** ask a question of your own, predict, measure, and write one sentence with numbers in it. About 20 minutes.
+**You will be able to:** ask a question of your own, predict, measure, and write one sentence with numbers in it. **About 20 minutes.**
 
 An experiment has five steps, and needs them all:
 
@@ -39,6 +41,8 @@ First one together. **Our question:** if each hand-over between GPUs takes 10 mi
 1F1B? Without that, both take equally long (4 GPUs, 8 pieces: 660 milliseconds).
 
 **Guess first:** how many milliseconds more does GPipe take? And 1F1B?
+
+(A picture, but no buttons? Click the cell below and press Shift+Enter.)
 """,
     ),
     code(
@@ -174,12 +178,16 @@ for outcome in outcomes:
     ),
     text(
         """
-**只改一样：** 把 `slow_factor` 改成 1.5，再跑一次。然后写下你的一句话：
+## 只改一样
+
+把 `slow_factor` 改成 1.5，再跑一次。然后写下你的一句话：
 
 > 当 ____ 时，____ 从 ____ 变成 ____（算出来是 ____），因为 ____。
 """,
         """
-**Change one thing:** make `slow_factor` 1.5 and run it again. Then write your sentence:
+## Change one thing
+
+Make `slow_factor` 1.5 and run it again. Then write your sentence:
 
 > When ____, ____ goes from ____ to ____ (predicted: ____), because ____.
 """,

@@ -7,7 +7,7 @@ CELLS = [
         """
 # 几条流水线一起跑
 
-**这一页要弄明白：** 8 块显卡，是排成一条长长的流水线，还是分成几条短的？约 15 分钟。这一页的时间表都是**算出来的**，没有训练。
+**学会什么：** 说得出 8 块显卡是排成一条长长的流水线好，还是分成几条短的好，要看什么。**约 15 分钟。** 这一页的时间表都是**算出来的**，没有训练。
 
 现在训练巨人，几种分工的办法会一起用。除了流水线，还有一种叫**数据并行**（data parallel）：同样的模型做几套，一大批也分成几股，每套练一股；
 最后把各套要改的量加到一起，大家改得一模一样。
@@ -19,8 +19,8 @@ CELLS = [
         """
 # Pipelines side by side
 
-**The aim:** should 8 GPUs be one long pipeline, or several short ones? About 15 minutes. The grids of this page are
-**predicted**; nothing trains.
+**You will be able to:** say when 8 GPUs should be one long pipeline, and when several short ones. **About 15 minutes.** The
+grids of this page are **predicted**; nothing trains.
 
 Giants are trained today with several ways of sharing work at once. One besides the pipeline is **data parallel**: the same
 model several times over, each copy with its part of the mini-batch; at the end all copies add their changes up, so that all

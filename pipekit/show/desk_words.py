@@ -10,9 +10,11 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "side_note": ("气泡 {bubble:.1%}", "bubble {bubble:.1%}"),
     "side_footer": (
-        "干活 {work:g} 格，把要改的量加到一起 {exchange:g} 格，一共 {step:g} 格；每块显卡放模型的 {share}",
-        "work {work:g} slots, adding the changes up {exchange:g}, together {step:g}; each GPU holds {share} of the model",
+        "干活 {work:g} 格，把要改的量加到一起 {exchange:g} 格，一共 {step:g} 格；每块显卡放{share}",
+        "work {work:g} slots, adding the changes up {exchange:g}, together {step:g}; each GPU holds {share}",
     ),
+    "side_part": ("模型的 {share}", "{share} of the model"),
+    "side_whole": ("整个模型", "the whole model"),
     # -- the desk
     "desk_title": ("书桌放得下吗？", "Does it fit on the desk?"),
     "desk_layers": ("积木塔有几层", "Layers"),

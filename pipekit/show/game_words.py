@@ -67,7 +67,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "先猜：每台机器做一篮要 30 分钟。流水线上洗完一篮马上洗下一篮，都做完要几分钟？",
         "Guess first: a machine needs 30 min a basket; on the line the next basket follows at once. How many minutes?",
     ),
-    "laundry_guess": ("几分钟", "How many minutes"),
+    "laundry_guess": ("几分钟", "minutes"),
     "laundry_locked": ("先猜一猜，再看流水线。", "Guess first; then look at the line."),
     "laundry_kept": (
         "猜的记下了：{guess} 分钟。答案先留着，学完“切成小份”再来看。",

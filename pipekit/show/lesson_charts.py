@@ -154,7 +154,7 @@ def side_by_side_chart(choices: Sequence[SideBySide], lang: str = "en") -> Still
     footers = [
         say(
             "side_footer", lang, work=each.timeline.makespan, exchange=each.exchange, step=each.step,
-            share="{}/{}".format(*Fraction(each.parameters).limit_denominator(1000).as_integer_ratio()),
+            share=_share(each, lang),
         )
         for each in choices
     ]  # fmt: skip
@@ -166,3 +166,9 @@ def side_by_side_chart(choices: Sequence[SideBySide], lang: str = "en") -> Still
         f"{caption}: {note}. {footer}" for caption, note, footer in zip(captions, notes, footers, strict=True)
     )
     return Still(png(drawn), "\n".join(words))
+
+
+def _share(choice: SideBySide, lang: str) -> str:
+    """What a GPU holds: the whole model, or 1/4 of it."""
+    held = Fraction(choice.parameters).limit_denominator(1000)
+    return say("side_whole", lang) if held == 1 else say("side_part", lang, share=str(held))

@@ -88,6 +88,7 @@ class StartPage:
         title = html.escape(lesson.title)
         if lesson.here:
             title = f'<a href="{quote(lesson.name)}.ipynb" style="color:{LINK};text-decoration:underline">{title}</a>'
+        style = f"{CELL};color:{INK}"
         parts = [
             str(number),
             title,
@@ -95,7 +96,12 @@ class StartPage:
             html.escape(self._minutes(lesson)),
             self._state(lesson),
         ]
-        return "<tr>" + "".join(f'<td style="{CELL};color:{INK}">{part}</td>' for part in parts) + "</tr>"
+        wide = (3, 4)  # columns whose words stay on one line
+        cells = (
+            f'<td style="{style}{";white-space:nowrap" if column in wide else ""}">{part}</td>'
+            for column, part in enumerate(parts)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
 
     def _state(self, lesson: Lesson) -> str:
         """Opened or not; of a page of exercises how many are solved."""

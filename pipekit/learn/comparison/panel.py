@@ -159,7 +159,7 @@ class ComparisonPanel(show.Panel):
         Raises:
             FileError: the folder can't be written.
         """
-        return sweeping.save_beside(Path.cwd(), f"{FILE}.png", self.picture_png())
+        return sweeping.save_beside(Path.cwd(), f"{FILE}.png", show.png(self.picture()))
 
     def picture(self) -> Image.Image:
         """All grids and the table as one still picture."""
@@ -167,8 +167,9 @@ class ComparisonPanel(show.Panel):
         return pictures.still(self.case, rows, self.lang, self.view, self._pieces)
 
     def picture_png(self) -> bytes:
-        """The same as PNG: what a notebook shows where no kernel is."""
-        return show.png(self.picture())
+        """The same as PNG, and how to bring it alive: what a notebook shows where no kernel is."""
+        below = say("still_line", self.lang, self.view)
+        return show.png(pictures.still(self.case, self.rows, self.lang, self.view, self._pieces, below))
 
     def picture_text(self) -> str:
         """The table and what it means, in words."""

@@ -62,13 +62,16 @@ def draw(case: Case, rows: Sequence[Row], lang: str, view: str, pieces: bool = F
     return Image.fromarray(np.concatenate([np.asarray(image), np.asarray(source)]))
 
 
-def still(case: Case, rows: Sequence[Row], lang: str, view: str, pieces: bool = False) -> Image.Image:
-    """The picture with its table and the line that says how to bring it alive: for where no kernel is, and for slides."""
+def still(
+    case: Case, rows: Sequence[Row], lang: str, view: str, pieces: bool = False, below: str = ""
+) -> Image.Image:
+    """The picture with its table, and a line of words below it if there is one: for slides, and where no kernel is."""
     lang = drawn_language(lang)
     parts = [draw(case, rows, lang, view, pieces)]
     if rows:
         parts.append(painted(_table(rows, lang, view, pieces)))
-    parts.append(painted(_lines([say("still_line", lang, view)], lang)))
+    if below:
+        parts.append(painted(_lines([below], lang)))
     return Image.fromarray(np.concatenate([np.asarray(part) for part in parts]))
 
 

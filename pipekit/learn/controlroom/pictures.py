@@ -399,9 +399,9 @@ def said(sentences: Sequence[Said]) -> str:
 
 
 def stack(top: Image.Image, below: Sequence[bytes], words: str, lang: str) -> Image.Image:
-    """One still picture: a line of words, the grids, and the charts side by side under them."""
+    """One still picture: a line of words if there are any, the grids, and the charts side by side under them."""
     charts = [Image.open(io.BytesIO(data)) for data in below]
-    line = 30
+    line = 30 if words else 0
     width = max(top.width, sum(chart.width for chart in charts))
     sheet = Image.new(
         "RGB", (width, line + top.height + max((chart.height for chart in charts), default=0)), "white"

@@ -212,6 +212,10 @@ class ControlRoom(show.Panel):
 
     def picture(self) -> Image.Image:
         """Grids and charts as one still picture; where there is none, why."""
+        return self._sheet("")
+
+    def _sheet(self, words: str) -> Image.Image:
+        """The picture under a line of words."""
         with self.lock:
             refused = self._refused()
             if refused:
@@ -219,11 +223,11 @@ class ControlRoom(show.Panel):
                 return pictures.stack(blank, [], refused, self.lang)
             self._draw_charts()
             charts = [image.value for image in (self.screen.memory, self.screen.curve) if image.value]
-            return pictures.stack(self._grid(), charts, say("still_line", self.lang, self.view), self.lang)
+            return pictures.stack(self._grid(), charts, words, self.lang)
 
     def picture_png(self) -> bytes:
-        """The same as PNG: what a notebook shows where no kernel is."""
-        return show.png(self.picture())
+        """The same as PNG, and how to bring it alive: what a notebook shows where no kernel is."""
+        return show.png(self._sheet(say("still_line", self.lang, self.view)))
 
     def picture_text(self) -> str:
         """The room in words and letters."""

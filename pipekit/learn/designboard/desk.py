@@ -109,8 +109,10 @@ class Desk(show.Panel):
             return picture.still(self.board, self.outcome, self._tick, self.lang, self.view)
 
     def picture_png(self) -> bytes:
-        """The same as PNG: what a notebook shows where no kernel is."""
-        return show.png(self.picture())
+        """The same as PNG, and how to bring it alive: what a notebook shows where no kernel is."""
+        with self.lock:
+            above = say("still_line", self.lang, self.view)
+            return show.png(picture.still(self.board, self.outcome, self._tick, self.lang, self.view, above))
 
     def picture_text(self) -> str:
         """The board in letters and words."""

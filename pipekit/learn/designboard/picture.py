@@ -18,11 +18,13 @@ from pipekit.show import say
 from pipekit.show.fonts import drawn_language
 
 
-def still(board: Board, outcome: Outcome | None, tick: float, lang: str, view: str) -> Image.Image:
-    """The designed grid as dashed frames, what was measured below it, and how to bring the panel alive.
+def still(
+    board: Board, outcome: Outcome | None, tick: float, lang: str, view: str, above: str = ""
+) -> Image.Image:
+    """The designed grid as dashed frames, and what was measured below it.
 
     Args:
-        tick: seconds that a designed tick lasts in the measured run.
+        tick: seconds that a designed tick lasts in the measured run. above: a line of words over it.
     """
     designed = board.timeline()
     spans = designed.spans
@@ -35,7 +37,7 @@ def still(board: Board, outcome: Outcome | None, tick: float, lang: str, view: s
         timelines, lang=lang, view=view, column=tick, num_slots=columns, captions=captions, dashed=True,
         legend=bool(board.starts), width=WIDTH - 4,
     )  # fmt: skip
-    return pictures.stack(image, [], say("still_line", lang, view), lang)
+    return pictures.stack(image, [], above, lang)
 
 
 def in_words(
