@@ -14,8 +14,9 @@ from pipekit.cli import main
 from pipekit.learn.experiment import LATE
 from pipekit.learn.games.cards import finish
 from pipekit.learn.games.scratch import Move, optimum, replay
-from pipekit.learn.phone import cards, grids, puzzles, questions, scratch, terminal
+from pipekit.learn.phone import cards, grids, puzzles, questions, record, scratch, terminal
 from pipekit.learn.phone.page import FOLDER, SCRIPTS, page
+from pipekit.learn.phone.page import data as page_data
 from pipekit.show import LANGUAGES
 from pipekit.show.phone_words import WORDS as PHONE_WORDS
 
@@ -144,12 +145,12 @@ def test_every_row_is_filled_from_its_first_slot_to_the_last(tables):
 
 
 def test_every_k_and_m_was_really_run_in_equal_pieces_without_an_overrun():
-    file = grids.recorded()
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", file["date"]) and "torch" in file["machine"]
-    assert {(run["num_stages"], run["num_micro_batches"]) for run in file["runs"]} == set(
+    runs = grids.recorded()
+    assert {(run["num_stages"], run["num_micro_batches"]) for run in runs} == set(
         product(grids.STAGES, grids.MICRO_BATCHES)
     )
-    for run in file["runs"]:
+    for run in runs:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", run["date"]) and "torch" in run["machine"]
         assert run["source"] == "measured" and run["overruns"] == 0
         assert run["num_samples"] % run["num_micro_batches"] == 0
         assert run["gradient_difference"] < 1e-5
@@ -159,8 +160,7 @@ def test_every_k_and_m_was_really_run_in_equal_pieces_without_an_overrun():
 
 def test_no_recorded_gpu_begins_with_what_is_not_there_yet():
     """But for the time that a worker may wake up late, which its own span then holds."""
-    file = grids.recorded()
-    for run in file["runs"]:
+    for run in grids.recorded():
         num_stages, num_micro_batches = run["num_stages"], run["num_micro_batches"]
         schedule = plan.gpipe(num_stages, num_micro_batches)
         times = {
@@ -169,7 +169,7 @@ def test_no_recorded_gpu_begins_with_what_is_not_there_yet():
         assert len(times) == schedule.num_ops
         for op, (start, _) in times.items():
             for needed in plan.needs(op, schedule):
-                early = (times[needed][1] - start) / file["ticks_a_second"]
+                early = (times[needed][1] - start) / run["ticks_a_second"]
                 assert early <= LATE + 1e-4, (num_stages, num_micro_batches, op, early)
 
 
@@ -188,6 +188,36 @@ def test_a_recorded_run_says_that_it_was_measured_on_what(tables):
     assert en["on"].startswith("Measured · 4 stand-ins, ") and "order and waiting measured" in en["on"]
     assert (zh["samples"], zh["slot_ms"]) == (64, 160)
     assert "分之" in zh["difference"] and "million" in en["difference"]
+
+
+def test_a_run_recorded_again_has_its_own_day_and_machine_and_the_others_keep_theirs(tmp_path, monkeypatch):
+    """So what is said of a run, and at which clock its times are read, is what was true when it ran."""
+    before = {grids.key(run["num_stages"], run["num_micro_batches"]): run for run in grids.recorded()}
+    file = tmp_path / "recorded.json"
+    file.write_bytes(grids.RECORDED.read_bytes())
+    for module in (grids, record):
+        monkeypatch.setattr(module, "RECORDED", file)
+    ran = {name: before["2,3"][name] for name in before["2,3"] if name not in record.made_on()}
+    elsewhere = {
+        "date": "2031-02-03",
+        "machine": "Abacus",
+        "seconds_a_sample": 0.02,
+        "ticks_a_second": 20_000,
+    }
+    monkeypatch.setattr(record, "made_on", lambda: elsewhere)
+    monkeypatch.setattr(record, "record", lambda num_stages, num_micro_batches: ran)
+    record.main(["2,3"])
+    after = {grids.key(run["num_stages"], run["num_micro_batches"]): run for run in grids.recorded()}
+    assert list(after) == list(before)
+    assert {name for name in after if after[name] != before[name]} == {"2,3"}
+    assert after["2,3"] == ran | elsewhere
+    shown = page_data("en")["measured"]
+    assert (shown["2,3"]["date"], shown["2,3"]["machine"], shown["2,3"]["slot_ms"]) == (
+        "2031-02-03",
+        "Abacus",
+        420,
+    )
+    assert all(shown[name]["date"] == before[name]["date"] for name in before if name != "2,3")
 
 
 # The cards

@@ -78,10 +78,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "phone_span": ("第 {start} 到 {end} 格{what}", "slots {start} to {end} {what}"),
     "phone_span_one": ("第 {start} 格{what}", "slot {start} {what}"),
     "phone_run_on": (
-        "替身显卡是 CPU 扮的慢显卡。{samples} 张真的手写数字，1 格 = {slot_ms} 毫秒，{date} 测。结果一样 √：每个旋钮要改的量，"
-        "和不切时最多差{difference}。",
-        "A stand-in is a slow GPU played by the CPU. {samples} real handwritten digits, 1 slot = {slot_ms} ms, measured "
-        "{date}. Same result √: what each parameter is to change by differs from the uncut model's by at most "
+        "替身显卡是 CPU 扮的慢显卡。{samples} 张真的手写数字，1 格 = {slot_ms} 毫秒。{date} 测的，电脑：{machine}。"
+        "结果一样 √：每个旋钮要改的量，和不切时最多差{difference}。",
+        "A stand-in is a slow GPU played by the CPU. {samples} real handwritten digits, 1 slot = {slot_ms} ms. Measured "
+        "{date}; the computer: {machine}. Same result √: what each parameter is to change by differs from the uncut model's by at most "
         "{difference}.",
     ),
     # -- the cards

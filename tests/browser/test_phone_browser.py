@@ -45,6 +45,8 @@ CUT_OFF = """() => [...document.querySelectorAll('button, td, th, h1, h2, p')].f
     .map(each => [each.textContent.slice(0, 30), each.scrollWidth, each.clientWidth])"""
 LIES_BEFORE = """each => document.activeElement !== document.body && each.type !== 'radio'
     && Boolean(each.compareDocumentPosition(document.activeElement) & Node.DOCUMENT_POSITION_FOLLOWING)"""
+PRESSED = """(each, key) => each.dispatchEvent(
+    new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true }))"""  # whether the browser still has it
 FOCUSED = """each => [each === document.activeElement, getComputedStyle(each).outlineStyle, each.type]"""
 NAMELESS = """() => [...document.querySelectorAll('button, input, [role=img], [role=group], nav')].filter(each =>
     !(each.ariaLabel || each.textContent.trim() || each.closest('label'))).map(each => each.outerHTML.slice(0, 100))"""
@@ -326,17 +328,48 @@ def test_the_page_computes_nothing_it_shows_what_the_tables_say(pupil, files):
     data["scratch"]["values"][1] = 999
     data["puzzles"]["cards"]["answers"][0][1] = "3"
     data["exit"]["codes"]["BCA"] = "ZZZ2"
+    data["measured"]["4,8"].update(date="2031-02-03", machine="Abacus")
     told = re.sub(
         r'(id="data">).*?(</script>)', lambda found: found[1] + json.dumps(data) + found[2], html, flags=re.S
     )
     (files / "told.html").write_text(told, encoding="utf-8")
     one = pupil("zh", "mouse", LAPTOP)
-    looks = {"g=n&m=4": ["12.3%", "9.87", "8 格"], "tab=cards&cg=n": ["第 77 秒", "第 88 秒"], "tab=scratch&sl=A-": ["999"],
+    looks = {"g=n&m=4": ["12.3%", "9.87", "8 格"], "g=n&m=8": ["2031-02-03", "Abacus"], "tab=cards&cg=n": ["第 77 秒", "第 88 秒"], "tab=scratch&sl=A-": ["999"],
              "tab=fill&fcards=.3": ["还有 13 格"], "tab=exit&q=BCA&qd=1": ["ZZZ2"]}  # fmt: skip
     for address, words in looks.items():
         one.open(files / "told.html", address)
         for each in words:
             assert each in one.text(), (address, each)
+
+
+def test_a_digit_held_with_another_key_is_the_browsers_and_no_answer(pupil, files):
+    """Ctrl and a digit goes to another tab of the browser, Alt and an arrow to the page before."""
+    one = pupil("en", "keys", LAPTOP)
+    one.open(files / "en.html", "tab=fill")
+    cell = one.page.locator(".sheet [aria-pressed=true]")
+    cell.focus()
+    where = cell.get_attribute("id")
+    for held in ("ctrlKey", "metaKey", "altKey"):
+        for key in ("2", "0", "ArrowRight"):
+            kept = cell.evaluate(PRESSED, {"key": key, held: True})
+            assert (kept, cell.get_attribute("id"), one.said()) == (True, where, one.say("fill_how")), (
+                held,
+                key,
+            )
+    cell.evaluate(PRESSED, {"key": "2"})
+    assert one.said() == one.say("fill_right_first", who="A")
+
+
+def test_an_enter_that_ends_a_word_of_an_input_method_is_no_guess(pupil, files):
+    one = pupil("zh", "keys", LAPTOP)
+    one.open(files / "zh.html")
+    field = one.page.locator("#guess")
+    field.fill("5")
+    for composing in ({"isComposing": True}, {"keyCode": 229}):
+        field.evaluate(PRESSED, {"key": "Enter", **composing})
+        assert one.page.locator("input[type=range]").count() == 0
+    field.evaluate(PRESSED, {"key": "Enter"})
+    assert one.page.locator("input[type=range]").count() == 2
 
 
 def test_an_address_that_cannot_be_is_not_believed(pupil, files):

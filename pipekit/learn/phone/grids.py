@@ -105,14 +105,15 @@ def rounded(number: float) -> float:
 # What was measured
 
 
-def recorded() -> dict[str, Any]:
-    """The file of recorded runs: when, where, and each run."""
-    read: dict[str, Any] = json.loads(RECORDED.read_text(encoding="utf-8"))
+def recorded() -> list[dict[str, Any]]:
+    """The recorded runs; each says when and where it ran."""
+    read: list[dict[str, Any]] = json.loads(RECORDED.read_text(encoding="utf-8"))
     return read
 
 
-def timeline_of(run: dict[str, Any], ticks: int) -> plan.Timeline:
+def timeline_of(run: dict[str, Any]) -> plan.Timeline:
     """A recorded run as the timeline it was, in seconds."""
+    ticks = run["ticks_a_second"]
     spans = [
         plan.Span(plan.Op(plan.Kind(kind), device, piece), device, start / ticks, end / ticks)
         for device, kind, piece, start, end in run["spans"]
@@ -120,18 +121,20 @@ def timeline_of(run: dict[str, Any], ticks: int) -> plan.Timeline:
     return plan.Timeline(plan.Spans.of(spans), run["num_stages"], run["source"], run["devices"])
 
 
-def measured_tables(file: dict[str, Any], lang: str) -> dict[str, dict[str, Any]]:
-    """`key(K, M)` -> the recorded run: its two grids, what it ran on, how far its gradients are from the uncut
-    model's."""
+def measured_tables(runs: list[dict[str, Any]], lang: str) -> dict[str, dict[str, Any]]:
+    """`key(K, M)` -> the recorded run: its two grids, when and on what it ran, how far its gradients are from the
+    uncut model's."""
     tables = {}
-    for run in file["runs"]:
-        timeline = timeline_of(run, file["ticks_a_second"])
-        slot = file["seconds_a_sample"] * run["num_samples"] / run["num_micro_batches"]
+    for run in runs:
+        timeline = timeline_of(run)
+        slot = run["seconds_a_sample"] * run["num_samples"] / run["num_micro_batches"]
         views = {name: grid(timeline.only(*kinds), slot) for name, kinds in VIEWS.items()}
         tables[key(run["num_stages"], run["num_micro_batches"])] = {
             **views,
             "samples": run["num_samples"],
             "slot_ms": rounded(slot * 1000),
+            "date": run["date"],
+            "machine": run["machine"],
             "on": devices_line(timeline, lang),
             "difference": tiny(run["gradient_difference"], lang),
         }

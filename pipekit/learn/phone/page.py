@@ -47,7 +47,6 @@ def write(lang: str, file: Path | None = None) -> Path:
 
 def data(lang: str) -> dict[str, Any]:
     """Everything that the page looks up."""
-    file = grids.recorded()
     return {
         "words": {key.removeprefix(PREFIX): both[LANGUAGES.index(lang)] for key, both in WORDS.items()},
         "devices": [say("device", lang, number=number(device)) for device in range(max(grids.STAGES))],
@@ -58,8 +57,7 @@ def data(lang: str) -> dict[str, Any]:
             "hand_overs": cards.HAND_OVERS,
         },
         "predicted": grids.predicted_tables(),
-        "measured": grids.measured_tables(file, lang),
-        "recorded": {"date": file["date"]},
+        "measured": grids.measured_tables(grids.recorded(), lang),
         "cards": cards.tables(),
         "puzzles": {each.name: puzzles.table(each, lang) for each in puzzles.puzzles(lang)},
         "scratch": scratch.table(),

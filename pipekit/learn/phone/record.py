@@ -33,20 +33,18 @@ TICKS = 10_000  # a second: times are kept as whole numbers of 0.1 ms
 
 def main(asked: Sequence[str]) -> None:
     """Run what was asked, or everything; each run is written down when it is there."""
-    runs = (
-        {key(run["num_stages"], run["num_micro_batches"]): run for run in recorded()["runs"]} if asked else {}
-    )
+    runs = {key(run["num_stages"], run["num_micro_batches"]): run for run in recorded()} if asked else {}
     for num_stages, num_micro_batches in product(STAGES, MICRO_BATCHES):
         name = key(num_stages, num_micro_batches)
         if not asked or name in asked:
-            runs[name] = record(num_stages, num_micro_batches)
+            runs[name] = {**made_on(), **record(num_stages, num_micro_batches)}
             print(name, runs[name]["bubble_fraction"], flush=True)
-            text = json.dumps({**made_on(), "runs": list(runs.values())}, separators=(",", ":"))
+            text = json.dumps(list(runs.values()), separators=(",", ":"))
             RECORDED.write_text(text, encoding="utf-8")
 
 
 def made_on() -> dict[str, Any]:
-    """When and where."""
+    """When and where, and how its times are to be read: each run's own, for others may be of another day."""
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return {
         "date": date.today().isoformat(),

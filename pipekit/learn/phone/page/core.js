@@ -111,6 +111,8 @@ function knob(name, label, words, least, most) {
     button("+", () => set(now + 1), { disabled: now >= most, "aria-label": say("more", { name: label }), "data-key": name + "more" }));
 }
 
+const composing = event => event.isComposing || event.keyCode === 229; // the key is an input method's
+
 const said = (words, tone = "") => h("p", { class: `said ${tone}`, role: "status", "aria-live": "polite" }, words);
 
 // A chart: a row for each who, with spans [kind, piece, start, end] on an axis of `length`; `at` is a column to mark.

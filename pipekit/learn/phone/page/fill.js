@@ -57,6 +57,7 @@ const inside = ([row, column], filled) =>
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 function typed(event, puzzle, filled, right, chosen) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's: another tab, the page before
   const [row, column] = chosen;
   if (event.key in MOVES) {
     const [down, along] = MOVES[event.key];

@@ -21,7 +21,7 @@ function relayRace() {
       h("p", {}, say("grid_ask")),
       h("div", { class: "line" },
         h("input", { id: "guess", type: "text", inputmode: "numeric", maxlength: 5, "aria-label": say("grid_guess"), placeholder: "0–100",
-          onkeydown: event => { if (event.key === "Enter") guess(field()); } }),
+          onkeydown: event => { if (event.key === "Enter" && !composing(event)) guess(field()); } }),
         h("span", {}, "%"),
         button(say("guessed"), () => guess(field()), { class: "first" }),
         button(say("no_guess"), () => change({ g: "n", m: "4" }))),
@@ -48,7 +48,7 @@ function moving() {
     real ? drawn(real, say("measured"), false, length, cursor, pick) : h("p", {}, say("not_measured")),
     ran ? h("p", { class: "small" }, ran.on) : null,
     walk(grid, at),
-    ran ? h("p", { class: "small" }, say("run_on", { ...ran, date: DATA.recorded.date })) : null,
+    ran ? h("p", { class: "small" }, say("run_on", ran)) : null,
   ];
 }
 
