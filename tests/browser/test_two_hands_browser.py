@@ -1,4 +1,5 @@
-"""The games' table alone, without a lab: two hands on one board, as in front of a class, and one that gives up."""
+"""The games' table and the board alone, without a lab: two hands on one board, as in front of a class, one that gives up, and
+one that writes with an input method."""
 
 import pytest
 from conftest import new_pages
@@ -20,6 +21,8 @@ BEGIN = """scene => {
     window.hand = (type, pointerId, key, x, y) => document.querySelector(`[data-key=${key}]`).dispatchEvent(
         new PointerEvent(type, { pointerId, clientX: x, clientY: y, bubbles: true, button: 0 }));
 }"""
+PRESSED = """(each, key) => each.dispatchEvent(
+    new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true }))"""
 GHOSTS = "() => document.querySelectorAll('.pk-ghost').length"
 
 
@@ -73,3 +76,15 @@ def test_who_gives_a_drag_up_by_escape_puts_nothing_down(alone, file, shown, chi
     assert table.evaluate(GHOSTS) == 0 and table.locator("[aria-pressed=true]").count() == 0
     table.mouse.up()
     assert table.evaluate("() => sent") == []
+
+
+def test_an_enter_that_ends_a_word_of_an_input_method_sends_no_half_typed_number(alone):
+    field = {"kind": "input", "key": "count", "row": 1, "column": 0, "name": "how many"}
+    table = alone(HERE / "table.js", {**SCENE, "items": [SCENE["items"][0], field]})
+    typed = table.get_by_role("textbox", name="how many")
+    typed.fill("1")
+    for composing in ({"isComposing": True}, {"keyCode": 229}):
+        assert typed.evaluate(PRESSED, {"key": "Enter", **composing})  # the input method still has the key
+        assert table.evaluate("() => sent") == []
+    typed.evaluate(PRESSED, {"key": "Enter"})
+    assert table.evaluate("() => sent") == [{"do": "type", "key": "count", "text": "1"}]

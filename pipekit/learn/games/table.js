@@ -253,6 +253,7 @@ class View {
 
   key(event) {
     event.stopPropagation(); // a notebook may take letters for commands
+    if (event.isComposing || event.keyCode === 229) return; // the key is an input method's: the number isn't whole yet
     const target = event.target.closest("[data-key]"), field = target?.tagName === "INPUT";
     const ctrl = event.ctrlKey || event.metaKey, letter = event.key.toLowerCase();
     let done = true;
