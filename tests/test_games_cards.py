@@ -347,6 +347,11 @@ def test_the_slowest_is_named():
     game = CardsGame("zh", seconds=(2, 1, 4))
     game.decline()
     assert game.remark()["text"].startswith("C 最慢，大家都要等 C")
+    game.lang = "en"
+    assert game.remark()["text"] == (
+        "C is the slowest and all wait for C: however finely you cut, it can't be quicker than C doing all 12 cards alone."
+    )
+    assert all(finish(game.state.seconds, pieces).done > 4 * 12 for pieces in range(1, 13))
 
 
 def test_a_grid_is_filled_by_hand_with_a_reason_for_each_cell():

@@ -281,6 +281,21 @@ def test_a_new_game_has_nothing_to_undo():
     assert not any(game.history.can_undo for game in (GridPuzzle("zh"), GridPuzzle("en", "free", 3, 5)))
 
 
+@pytest.mark.parametrize(("lang", "right"), [("zh", "对。"), ("en", "Right. ")])
+def test_only_what_was_put_or_counted_rightly_is_called_right(lang, right):
+    free = GridPuzzle(lang, "free", 2, 2)
+    for chip in ("chip:F0", "chip:F1"):
+        assert hand(free, do="drop", key=chip, on="row:0")["text"].startswith(right)
+    for act in ({"do": "undo"}, {"do": "redo"}, {"do": "drop", "key": "cell:0:1", "on": "off"}):
+        said = hand(free, **act)
+        assert right not in said["text"] and str(len(free.state.missing)) in said["text"], act
+    race = GridPuzzle(lang, "uncut")
+    assert hand(race, do="type", key="count:cells", text="64")["text"].startswith(right)
+    hand(race, do="type", key="count:busy", text="17")
+    said = hand(race, do="undo")
+    assert said["text"] and right not in said["text"] and said["tone"] == "plain"
+
+
 def test_undo_takes_a_cell_back_but_no_mistake():
     game = GridPuzzle("zh")
     hand(game, do="drop", key="chip:F1", on="cell:0:1")

@@ -46,7 +46,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "cards_slow": (
         "{person} 最慢，大家都要等 {person}：切得再细，也快不过 {person} 一个人做 12 张的时间。",
-        "{person} is the slowest and all wait: however finely you cut, {person} alone needs its time for 12 cards.",
+        "{person} is the slowest and all wait for {person}: however finely you cut, it can't be quicker than {person} doing all "
+        "12 cards alone.",
     ),
     "cards_best": (
         "交接一次 {handover} 秒，切成 {best} 份最快：{seconds} 秒。{pairs}。太细了，时间都花在交接上。",

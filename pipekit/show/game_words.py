@@ -113,6 +113,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "B may be split into I and W, 1 slot each: the GPU before waits only for I, W can come later. The best known is {best} slots.",
     ),
     "puzzle_left": ("对。还差 {count} 格活。", "Right. {count} to go."),
+    "puzzle_still": ("还差 {count} 格活。", "{count} to go."),
     "puzzle_now_count": (
         "都填对了！再数一数：到做完为止，一共几格？几格在干活？几格闲着？",
         "All filled in! Now count, up to the end: how many cells in all, how many busy, how many idle?",
@@ -121,6 +122,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "puzzle_ask_busy": ("在干活的", "busy"),
     "puzzle_ask_idle": ("闲着的", "idle"),
     "puzzle_count_on": ("对。接着数。", "Right. Go on counting."),
+    "puzzle_count_still": ("接着数。", "Go on counting."),
     "puzzle_one_row": (
         "{count} 是一行的格数，可是有 {rows} 行。",
         "{count} is one row's number, but there are {rows} rows.",

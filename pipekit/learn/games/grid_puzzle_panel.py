@@ -56,7 +56,7 @@ class GridPuzzle(Game[Puzzle]):
         except ScheduleError:
             self.history.note(self.state.missed())
             raise
-        self.do(puzzle)
+        self.do(puzzle, self._right)
 
     def take_off(self, op: Op | str) -> None:
         """Take an op off; `ScheduleError` where another one needs it."""
@@ -65,7 +65,7 @@ class GridPuzzle(Game[Puzzle]):
 
     def count(self, what: str, text: str) -> None:
         """Say how many `"cells"`, `"busy"` or `"idle"` ones there are; `ScheduleError` where it is no whole number."""
-        self.do(self.state.count(what, text))
+        self.do(self.state.count(what, text), self._right)
 
     def hint(self) -> tuple[Op, int] | None:
         """Show something that can come next, and return it and its tick."""
@@ -102,6 +102,9 @@ class GridPuzzle(Game[Puzzle]):
     def remark(self) -> Line:
         """What is to be done, how far it is, or what it came to."""
         return grid_puzzle_said.progress(self.state, self.lang)
+
+    def _right(self, lang: str) -> Line:
+        return grid_puzzle_said.progress(self.state, lang, right=True)
 
     def draw(self) -> None:
         """The table, and the knobs as the game has them."""

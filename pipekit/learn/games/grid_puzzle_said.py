@@ -29,22 +29,23 @@ def begin(puzzle: Puzzle, lang: str) -> Line:
     return Line(text=say(key, lang, pieces=pieces, best=aim, whole=whole), tone="plain")
 
 
-def progress(puzzle: Puzzle, lang: str) -> Line:
-    """How far it is; at the end what it came to."""
+def progress(puzzle: Puzzle, lang: str, right: bool = False) -> Line:
+    """How far it is; at the end what it came to. `right`: something was just put or counted, not taken back."""
     if puzzle.solved:
         return Line(
             text=say("game_then", lang).join([_stars(puzzle, lang), *_ended(puzzle, lang)]), tone="good"
         )
     if puzzle.counting and (puzzle.counts or puzzle.task == "uncut"):
-        return _counting(puzzle, lang)
+        return _counting(puzzle, lang, right)
     if puzzle.counting:
         return Line(text=say("puzzle_now_count", lang), tone="good")
     if not puzzle.board.starts or (puzzle.task in GUIDED and len(puzzle.board.starts) == 1):
         return begin(puzzle, lang)
-    return Line(text=say("puzzle_left", lang, count=len(puzzle.missing)), tone="plain")
+    key = "puzzle_left" if right else "puzzle_still"
+    return Line(text=say(key, lang, count=len(puzzle.missing)), tone="plain")
 
 
-def _counting(puzzle: Puzzle, lang: str) -> Line:
+def _counting(puzzle: Puzzle, lang: str, right: bool) -> Line:
     """Of the numbers that are wrong the first, and why; else what is still to be counted."""
     for what, text in puzzle.counts:
         value = parse(text)
@@ -53,7 +54,7 @@ def _counting(puzzle: Puzzle, lang: str) -> Line:
             return Line(text=why, tone="warn")
     if not puzzle.counts:
         return begin(puzzle, lang)
-    return Line(text=say("puzzle_count_on", lang), tone="plain")
+    return Line(text=say("puzzle_count_on" if right else "puzzle_count_still", lang), tone="plain")
 
 
 def _stars(puzzle: Puzzle, lang: str) -> str:
