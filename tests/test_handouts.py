@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from pipekit.learn.handouts.sheet import Box, Circle, Column, Line, Sheet, Words
 from pipekit.show.fonts import chinese, latin
 
 LANGUAGES = pytest.mark.parametrize("lang", show.LANGUAGES)
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 EDGE = 5.0  # millimetres that most printers leave white
 
 
@@ -162,6 +164,14 @@ def test_the_lesson_without_a_computer_takes_45_minutes_in_order(lang):
     times = [tuple(map(int, words.split("-"))) for words in page.words if re.fullmatch(r"\d+-\d+", words)]
     assert times[0][0] == 0 and times[-1][1] == 45
     assert all(before[1] == after[0] for before, after in pairwise(times))
+
+
+@LANGUAGES
+def test_the_lessons_page_has_the_same_minutes_without_a_computer_and_cards_take_longest(lang):
+    notes = (NOTEBOOKS / "teacher" / lang / "lesson-45.md").read_text(encoding="utf-8")
+    part = re.split(r"^## (?:没有电脑|Without a computer)$", notes, flags=re.M)[1].split("\n## ")[0]
+    assert tuple(map(int, re.findall(r"^\| (\d+) \|", part, re.M))) == teacher_sheets.MINUTES
+    assert max(teacher_sheets.MINUTES) == teacher_sheets.MINUTES[1] > 2 * teacher_sheets.MINUTES[0]
 
 
 @LANGUAGES

@@ -1,6 +1,7 @@
 """One lesson on one page."""
 
 from pages import Page, code
+from pipekit.learn.handouts.teacher_sheets import MINUTES
 
 CELLS = [
     code(
@@ -13,8 +14,37 @@ lesson
     ),
 ]
 
+WITHOUT_A_COMPUTER = (
+    (
+        "洗衣服：黑板上画三台机器；猜，答案留着",
+        "laundry: three machines on the board; guess, keep the answer",
+    ),
+    ("传卡片三轮；黑板上记各组的两个数", "three rounds of cards; each group's two numbers on the board"),
+    (
+        "填 4×16 和 4×7 两张时间表（第一格已填好）；数闲着的格",
+        "fill in 4 × 16 and 4 × 7 (the first cell given); count idle cells",
+    ),
+    (
+        "4 小份换成 8 小份、16 小份：闲着的格÷全部的格，算出 27%、16%；给洗衣服的答案",
+        "8 and 16 pieces for 4: idle cells over all cells, 27 %, 16 %; the laundry's answer",
+    ),
+    (
+        "草稿纸：两人一组，B 倒着问，A 只有三个格子",
+        "scratch paper in pairs: B asks backward, A has three cells",
+    ),
+    ("收尾三问", "exit questions"),
+)
+
+
+def without_a_computer(place: int) -> str:
+    """The rows of that lesson's table in one language, with the minutes of the printed plan."""
+    return "\n".join(
+        f"| {minutes} | {what[place]} |" for minutes, what in zip(MINUTES, WITHOUT_A_COMPUTER, strict=True)
+    )
+
+
 TEACHER = (
-    """
+    f"""
 # 给老师：一节课
 
 学生看不到这一页。学生那边只有一个笔记本：打开就是五站，上面一排按钮走站，右边是秒表。PageDown、PageUp（翻页笔也行）走下一站、上一站；
@@ -48,12 +78,7 @@ TEACHER = (
 
 | 分钟 | 做什么 |
 |---|---|
-| 6 | 洗衣服：黑板上画三台机器；猜，答案留着 |
-| 14 | 传卡片三轮；黑板上记各组的两个数 |
-| 9 | 填 4×16 和 4×7 两张时间表（第一格已填好）；数闲着的格 |
-| 6 | 4 小份换成 8 小份、16 小份：闲着的格÷全部的格，算出 27%、16%；给洗衣服的答案 |
-| 7 | 草稿纸：两人一组，B 倒着问，A 只有三个格子 |
-| 3 | 收尾三问 |
+{without_a_computer(0)}
 
 没有真的跑，就不要说“测到的”；数都是算出来的。
 
@@ -88,7 +113,7 @@ TEACHER = (
 * **每小份都改一次旋钮，不是更快吗？** 那就不是同一个结果了：后面的小份会用到改过的旋钮。GPipe 坚持最后一起改。
 * **最慢的那个人换到最后，会不会快？** 不会：公式里只有“加起来”和“最慢的”；见笔记本 06。
 """,
-    """
+    f"""
 # One lesson (for the teacher)
 
 Students don't see this page. They have one notebook: it opens on five stops, with a row of buttons to walk along and a
@@ -127,12 +152,7 @@ for the stopwatch.
 
 | min | what |
 |---|---|
-| 6 | laundry: three machines on the board; guess, keep the answer |
-| 14 | three rounds of cards; each group's two numbers on the board |
-| 9 | fill in 4 × 16 and 4 × 7 (the first cell given); count idle cells |
-| 6 | 8 and 16 pieces for 4: idle cells over all cells, 27 %, 16 %; the laundry's answer |
-| 7 | scratch paper in pairs: B asks backward, A has three cells |
-| 3 | exit questions |
+{without_a_computer(1)}
 
 Where nothing ran, say "reckoned", never "measured".
 
