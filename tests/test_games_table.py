@@ -4,6 +4,8 @@ import re
 from math import ceil
 from pathlib import Path
 
+from pipekit.learn.designboard.canvas import DRAG, Canvas
+from pipekit.learn.designboard.canvas import HERE as BOARDS
 from pipekit.learn.games.table import HERE, Table
 from pipekit.learn.games.table_picture import wrapped
 from pipekit.show.fonts import font_for, sized
@@ -23,6 +25,12 @@ def test_a_scene_goes_to_the_page_and_what_a_hand_did_comes_back():
 def test_the_page_knows_no_game():
     page = (HERE / "table.js").read_text(encoding="utf-8").split("\n", 2)[2]
     assert not re.search(r"basket|machine|washer|stage|piece|card\b|forward|slot|minute|\bscore", page)
+
+
+def test_the_table_drags_as_the_board_does():
+    for widget, own in ((Table, HERE / "table.js"), (Canvas, BOARDS / "canvas.js")):
+        assert widget._esm == DRAG + own.read_text(encoding="utf-8")
+        assert widget._esm.count("pointermove") == 1
 
 
 def test_an_installed_copy_has_the_table_too():

@@ -5,9 +5,9 @@ import pytest
 from conftest import new_pages
 
 from pipekit.learn.designboard.board import Board
-from pipekit.learn.designboard.canvas import HERE as BOARDS
+from pipekit.learn.designboard.canvas import Canvas
 from pipekit.learn.designboard.scene import scene
-from pipekit.learn.games.table import HERE
+from pipekit.learn.games.table import Table
 
 CHIP = {"kind": "button", "row": 0, "text": "1", "drag": True}
 CELL = {"kind": "cell", "row": 1, "text": "", "drop": True}
@@ -34,9 +34,9 @@ def alone(chromium):
     """A function that opens a page with a script's table and nothing else."""
     with new_pages(chromium) as new:
 
-        def opened(file, shown):
+        def opened(widget, shown):
             page = new()
-            script = file.read_text(encoding="utf-8").replace("export default", "window.table =")
+            script = widget._esm.replace("export default", "window.table =")
             page.set_content("<!doctype html><link rel=icon href=data:,>")
             page.add_script_tag(content=script)
             page.evaluate(BEGIN, shown)
@@ -46,7 +46,7 @@ def alone(chromium):
 
 
 def test_a_second_hand_leaves_nothing_of_the_first_hands_drag_behind(alone):
-    table = alone(HERE / "table.js", SCENE)
+    table = alone(Table, SCENE)
     table.evaluate("() => { Element.prototype.setPointerCapture = () => {}; }")
     for pointer, key in ((1, "chip0"), (2, "chip1")):
         table.evaluate(
@@ -58,16 +58,27 @@ def test_a_second_hand_leaves_nothing_of_the_first_hands_drag_behind(alone):
     assert table.evaluate(GHOSTS) == 0
 
 
-@pytest.mark.parametrize(
-    ("file", "shown", "chip", "cell"),
+BOTH = pytest.mark.parametrize(
+    ("widget", "shown", "chip", "cell", "told"),
     [
-        (HERE / "table.js", SCENE, "[data-key=chip0]", "[data-key=cell1]"),
-        (BOARDS / "canvas.js", BOARD, ".pk-chip", "[data-device='0'][data-tick='1']"),
+        (Table, SCENE, "[data-key=chip0]", "[data-key=cell1]", {"do": "drop", "key": "chip0", "on": "cell1"}),
+        (Canvas, BOARD, ".pk-chip", "[data-device='0'][data-tick='1']", {"do": "put", "chip": "F0", "device": 0, "tick": 1}),
     ],
     ids=["table", "board"],
-)
-def test_who_gives_a_drag_up_by_escape_puts_nothing_down(alone, file, shown, chip, cell):
-    table = alone(file, shown)
+)  # fmt: skip
+
+
+@BOTH
+def test_what_is_dragged_lands_once_where_it_is_let_go(alone, widget, shown, chip, cell, told):
+    table = alone(widget, shown)
+    table.locator(chip).first.drag_to(table.locator(cell))
+    assert table.evaluate("() => sent") == [told]
+    assert table.evaluate(GHOSTS) == 0 and table.locator(".pk-over").count() == 0
+
+
+@BOTH
+def test_who_gives_a_drag_up_by_escape_puts_nothing_down(alone, widget, shown, chip, cell, told):
+    table = alone(widget, shown)
     table.locator(chip).first.hover()
     table.mouse.down()
     table.locator(cell).hover()
@@ -80,7 +91,7 @@ def test_who_gives_a_drag_up_by_escape_puts_nothing_down(alone, file, shown, chi
 
 def test_an_enter_that_ends_a_word_of_an_input_method_sends_no_half_typed_number(alone):
     field = {"kind": "input", "key": "count", "row": 1, "column": 0, "name": "how many"}
-    table = alone(HERE / "table.js", {**SCENE, "items": [SCENE["items"][0], field]})
+    table = alone(Table, {**SCENE, "items": [SCENE["items"][0], field]})
     typed = table.get_by_role("textbox", name="how many")
     typed.fill("1")
     for composing in ({"isComposing": True}, {"keyCode": 229}):

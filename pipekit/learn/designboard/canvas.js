@@ -1,8 +1,6 @@
 // The board as a page sees it: it draws the scene that Python sends, and tells Python what a hand did with it.
 // It knows no rule: whether an op may stand somewhere is Python's to say.
 
-const MOVED = 6; // pixels after which a press is a drag
-
 function element(tag, className, traits = {}, children = []) {
   const made = document.createElement(tag);
   made.className = className;
@@ -28,15 +26,10 @@ class View {
     this.root = root;
     this.hand = null; // {chip: "F0"} or {op: "0F0"}
     this.tabStops = { tray: null, grid: keyOf(0, -1) }; // Tab comes to one thing in each; arrows go on from there
-    this.drag = null;
-    this.dropped = false;
+    this.drag = new Drag(root, this);
     root.addEventListener("click", (event) => this.click(event));
     root.addEventListener("keydown", (event) => this.key(event));
     root.addEventListener("focusin", (event) => this.remember(event.target));
-    root.addEventListener("pointerdown", (event) => this.press(event));
-    root.addEventListener("pointermove", (event) => this.move(event));
-    root.addEventListener("pointerup", (event) => this.release(event));
-    root.addEventListener("pointercancel", () => this.letGo());
   }
 
   get scene() {
@@ -169,7 +162,7 @@ class View {
   }
 
   giveUp() {
-    this.letGo(); // what is being dragged stays where it was
+    this.drag.letGo(); // what is being dragged stays where it was
     this.take(this.hand ?? {});
   }
 
@@ -198,10 +191,7 @@ class View {
   }
 
   click(event) {
-    if (this.dropped) {
-      this.dropped = false;
-      return;
-    }
+    if (this.drag.endedIn()) return;
     const target = event.target.closest("[data-key]");
     if (!target || target.disabled) return;
     if (target.matches(".pk-chip")) this.take({ chip: target.dataset.key });
@@ -210,59 +200,28 @@ class View {
     else this.put(target);
   }
 
-  // -- dragging, with a mouse, a pen or a finger
+  // -- what the drag asks
 
-  press(event) {
-    const target = event.target.closest(".pk-chip, .pk-op");
-    this.dropped = false;
-    if (!target || target.disabled || event.button !== 0) return;
-    this.letGo(); // another finger, perhaps: what it dragged stays where it was
-    this.drag = { target, x: event.clientX, y: event.clientY, ghost: null, pointer: event.pointerId };
+  draggable(target) {
+    const found = target.closest(".pk-chip, .pk-op");
+    return found?.disabled ? null : found;
   }
 
-  move(event) {
-    const drag = this.drag;
-    if (!drag || event.pointerId !== drag.pointer) return;
-    if (!drag.ghost) {
-      if (Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < MOVED) return;
-      this.root.setPointerCapture(event.pointerId);
-      this.hand = drag.target.dataset.op ? { op: drag.target.dataset.op } : { chip: drag.target.dataset.key };
-      this.mark();
-      drag.ghost = drag.target.cloneNode(true);
-      drag.ghost.className += " pk-ghost";
-      drag.ghost.removeAttribute("data-key");
-      this.root.append(drag.ghost);
-    }
-    Object.assign(drag.ghost.style, { left: `${event.clientX}px`, top: `${event.clientY}px` });
-    const over = this.under(event);
-    for (const each of this.root.querySelectorAll(".pk-over")) each.classList.remove("pk-over");
-    over?.classList.add("pk-over");
+  lift(target) {
+    this.hand = target.dataset.op ? { op: target.dataset.op } : { chip: target.dataset.key };
+    this.mark();
+    return target.cloneNode(true);
   }
 
-  under(event) {
-    const found = document.elementsFromPoint(event.clientX, event.clientY);
-    return found.map((each) => each.closest("[data-device], .pk-off")).find((each) => each && this.root.contains(each));
+  under(elements) {
+    return elements.map((each) => each.closest("[data-device], .pk-off")).find((each) => each && this.root.contains(each));
   }
 
-  release(event) {
-    const drag = this.drag;
-    if (!drag || event.pointerId !== drag.pointer) return;
-    const over = drag.ghost && this.under(event);
-    const moved = drag.ghost !== null;
-    this.letGo();
-    if (!moved) return;
-    this.dropped = true; // the click that some browsers send after it is no press
-    setTimeout(() => (this.dropped = false), 0);
+  putDown(over) {
     if (over?.matches(".pk-off")) this.takeOff(this.hand?.op);
     else if (over) this.put(over);
     else if (this.hand?.op) this.hand = null;
     this.mark();
-  }
-
-  letGo() {
-    this.drag?.ghost?.remove();
-    for (const each of this.root.querySelectorAll(".pk-over")) each.classList.remove("pk-over");
-    this.drag = null;
   }
 
   // -- the keyboard

@@ -8,12 +8,13 @@ import anywidget
 import traitlets
 
 HERE = Path(__file__).parent
+DRAG = (HERE / "drag.js").read_text(encoding="utf-8")  # before this script, and before the games' table's
 
 
 class Canvas(anywidget.AnyWidget):
     """Draws `scene` (see `scene.scene`) and `ran` (`scene.ran`); `on_msg` brings `{"do": ..., ...}`."""
 
-    _esm = (HERE / "canvas.js").read_text(encoding="utf-8")
+    _esm = DRAG + (HERE / "canvas.js").read_text(encoding="utf-8")
     _css = (HERE / "canvas.css").read_text(encoding="utf-8")
     scene = traitlets.Dict().tag(sync=True)
     ran = traitlets.Dict().tag(sync=True)

@@ -1,7 +1,6 @@
 // The games' table as a page sees it: it draws the scene that Python sends, and tells Python what a hand did with it.
 // It knows no rule of any game: what a press or a drop comes to is Python's to say.
 
-const MOVED = 6; // pixels after which a press is a drag
 const ASIDE = 3, ASTRAY = 1e6; // pixels aside count so many times; what is not straight ahead comes after all that is
 const GAP = 2, LEAST = 0.9; // pixels between columns, as in table.css; of its width a column keeps so much
 const PRESSABLE = "[data-key][tabindex]:not([aria-disabled=true])";
@@ -39,17 +38,11 @@ class View {
     root.append(this.grid, this.line);
     this.hand = null; // the key of what is held
     this.tabStop = null; // Tab comes to one thing; arrows go on from there
-    this.drag = null;
-    this.dropped = false;
+    this.drag = new Drag(root, this);
     root.addEventListener("click", (event) => this.click(event));
     root.addEventListener("keydown", (event) => this.key(event));
     root.addEventListener("focusin", (event) => this.remember(event.target));
     root.addEventListener("focusout", (event) => this.typed(event.target));
-    root.addEventListener("pointerdown", (event) => this.press(event));
-    root.addEventListener("pointermove", (event) => this.move(event));
-    root.addEventListener("pointerup", (event) => this.release(event));
-    root.addEventListener("pointercancel", () => this.letGo());
-    root.addEventListener("dragstart", (event) => event.preventDefault()); // a browser would drag selected words
   }
 
   get scene() {
@@ -142,7 +135,7 @@ class View {
   }
 
   giveUp() {
-    this.letGo(); // what is being dragged stays where it was
+    this.drag.letGo(); // what is being dragged stays where it was
     this.take(this.hand);
   }
 
@@ -154,10 +147,7 @@ class View {
   }
 
   click(event) {
-    if (this.dropped) {
-      this.dropped = false;
-      return;
-    }
+    if (this.drag.endedIn()) return;
     const key = event.target.closest(`button${PRESSABLE}`)?.dataset.key;
     const item = this.item(key);
     if (!item) return;
@@ -172,62 +162,29 @@ class View {
     this.model.send({ do: "type", key: target.dataset.key, text: target.value });
   }
 
-  // -- dragging, with a mouse, a pen or a finger
+  // -- what the drag asks
 
-  press(event) {
-    this.dropped = false;
-    const target = event.target.closest(`.pk-drag${PRESSABLE}`);
-    if (!target || event.button !== 0) return;
-    this.letGo(); // another finger, perhaps: what it dragged stays where it was
-    this.drag = { target, x: event.clientX, y: event.clientY, ghost: null, pointer: event.pointerId };
+  draggable(target) {
+    return target.closest(`.pk-drag${PRESSABLE}`);
   }
 
-  move(event) {
-    const drag = this.drag;
-    if (!drag || event.pointerId !== drag.pointer) return;
-    if (!drag.ghost) {
-      if (Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < MOVED) return;
-      this.root.setPointerCapture(event.pointerId);
-      this.hand = drag.target.dataset.key;
-      this.mark();
-      const box = drag.target.getBoundingClientRect();
-      drag.ghost = drag.target.cloneNode(true);
-      drag.ghost.classList.add("pk-ghost");
-      drag.ghost.removeAttribute("data-key");
-      Object.assign(drag.ghost.style, { width: `${box.width}px`, height: `${box.height}px` });
-      this.root.append(drag.ghost);
-    }
-    Object.assign(drag.ghost.style, { left: `${event.clientX}px`, top: `${event.clientY}px` });
-    this.light(this.under(event));
+  lift(target) {
+    this.hand = target.dataset.key;
+    this.mark();
+    const { width, height } = target.getBoundingClientRect();
+    const ghost = target.cloneNode(true);
+    Object.assign(ghost.style, { width: `${width}px`, height: `${height}px` });
+    return ghost;
   }
 
-  light(over) {
-    for (const each of this.grid.querySelectorAll(".pk-over")) each.classList.remove("pk-over");
-    over?.classList.add("pk-over");
-  }
-
-  under(event) {
-    const found = document.elementsFromPoint(event.clientX, event.clientY).map((each) => each.closest(PRESSABLE));
+  under(elements) {
+    const found = elements.map((each) => each.closest(PRESSABLE));
     return found.find((each) => each && this.grid.contains(each) && this.item(each.dataset.key)?.drop);
   }
 
-  release(event) {
-    const drag = this.drag;
-    if (!drag || event.pointerId !== drag.pointer) return;
-    const moved = drag.ghost !== null;
-    const over = moved ? this.under(event) : null;
-    this.letGo();
-    if (!moved) return;
-    this.dropped = true; // the click that some browsers send after it is no press
-    setTimeout(() => (this.dropped = false), 0);
+  putDown(over) {
     if (over && over.dataset.key !== this.hand) this.putOn(over.dataset.key);
     else this.take(this.hand);
-  }
-
-  letGo() {
-    this.drag?.ghost?.remove();
-    this.light(null);
-    this.drag = null;
   }
 
   // -- the keyboard

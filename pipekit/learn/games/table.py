@@ -8,6 +8,7 @@ from typing import TypedDict
 import anywidget
 import traitlets
 
+from pipekit.learn.designboard.canvas import DRAG
 from pipekit.learn.designboard.scene import colour
 from pipekit.plan import Kind
 from pipekit.show.grid import FILLS, ink_on
@@ -80,6 +81,6 @@ class Table(anywidget.AnyWidget):
     `{"do": "undo"}`, `{"do": "redo"}`.
     """
 
-    _esm = (HERE / "table.js").read_text(encoding="utf-8")
+    _esm = DRAG + (HERE / "table.js").read_text(encoding="utf-8")
     _css = (HERE / "table.css").read_text(encoding="utf-8")
     scene = traitlets.Dict().tag(sync=True)

@@ -16,14 +16,7 @@ from pipekit.learn.handouts.sheet import Mark, Sheet
 from pipekit.learn.handouts.tables import table
 from pipekit.show import say
 
-MINUTES = (
-    6,
-    14,
-    9,
-    6,
-    7,
-    3,
-)  # of the parts of a lesson without a computer; the notes on the lesson say them too
+MINUTES = (6, 14, 9, 6, 7, 3)  # of the parts of a lesson without a computer; the lesson's notes say them too
 SLOW = (2.0, 1.0, 4.0)  # seconds a card
 DIVISORS = tuple(pieces for pieces in range(1, NUM_CARDS + 1) if NUM_CARDS % pieces == 0)
 KEPT = (3, 6)  # the lesson's kept steps; a third cell is free until B asks
