@@ -5,7 +5,7 @@
     python notebooks/build.py --check    complain about what differs from the source, or was not executed
 
 The source is in `pages/`. A saved widget view opens as "model not found" without its kernel, so only the panel's still
-picture and its words are kept.
+picture and its words are kept; the picture in HTML, the only form that JupyterLab shows with its alternative text.
 """
 
 from __future__ import annotations
@@ -105,8 +105,12 @@ def strip(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
+            data = output.get("data", {})
             for kind in (WIDGET_VIEW, "image/jpeg"):  # a still is there as PNG too
-                output.get("data", {}).pop(kind, None)
+                data.pop(kind, None)
+            if "<img " in data.get("text/html", ""):  # the same bytes with their words: once is enough
+                data.pop("image/png", None)
+                output.metadata.pop("image/png", None)
 
 
 def complaints(name: str, lang: str, folder: Path = HERE) -> Iterator[str]:

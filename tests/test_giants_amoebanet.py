@@ -206,8 +206,8 @@ def test_mistakes_name_the_digit_what_is_written_and_what_was_read(exam):
     for index, written, read in exam.mistakes:
         assert int(data.test_labels[index]) == written != read
     picture = giants.misread(exam, "en")
-    assert picture.data.startswith(b"\x89PNG")
-    assert picture.alt.count("written") == len(exam.mistakes)
+    assert picture.png.startswith(b"\x89PNG")
+    assert picture.words.count("written") == len(exam.mistakes)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04nothing", b"\x80\x04K\x01."])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipekit import plan, show
+from pipekit import plan
 from pipekit.errors import Cancelled, PipekitError, ScheduleError, SweepError
 from pipekit.learn import ComparisonPanel
 from pipekit.learn.comparison import best, dense, measuring, pictures, sentences, tables
@@ -528,7 +528,7 @@ def test_files_hold_the_table_and_the_picture(make, tmp_path, monkeypatch):
     assert [each["schedule"] for each in read] == ["gpipe", "1f1b"]
     assert float(read[0]["makespan_closed"]) == float(read[0]["makespan_predicted"]) == 33
     assert read[0]["makespan_measured"] == "" and read[0]["formula"] == "(M+K-1)(F+B)"
-    assert panel.save_png().read_bytes() == show.png(panel.picture()) != panel.picture_png()
+    assert panel.save_png().read_bytes() == panel.picture().png != panel.picture_png()
     with pytest.raises(SweepError):
         tables.csv_bytes(LESSON, [])
 

@@ -1,7 +1,9 @@
 """Committed notebooks: as their source says, executed, alike in both languages, alive without a kernel."""
 
 import importlib.util
+import re
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
@@ -90,6 +92,7 @@ WITHOUT_PANEL = {
     "exercises",
     "exercises-code",
 }
+WITHOUT_PICTURE = {"start", "exercises", "exercises-code"}
 
 
 @pytest.mark.parametrize(("name", "lang"), EVERY)
@@ -99,15 +102,62 @@ def test_a_panel_left_a_picture_and_the_line_that_says_how_to_bring_it_alive(nam
     panels = [
         output["data"] for output in outputs if output.get("data", {}).get("text/plain", "").endswith(still)
     ]
-    assert all(panel["image/png"] for panel in panels)
+    assert all("data:image/png;base64,iVBOR" in panel["text/html"] for panel in panels)
     assert bool(panels) == (name not in WITHOUT_PANEL)
+
+
+class Pictures(HTMLParser):
+    """The attributes of every img."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.found = []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "img":
+            self.found.append(dict(attrs))
+
+
+def alternative_texts(notebook):
+    """Of each picture in a notebook, those of cells' own words too; "" where one has none."""
+    found = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            shown = Pictures(data.get("text/html", "")).found
+            found += [each.get("alt") or "" for each in shown]
+            # JupyterLab shows these, and no words, where there is no HTML.
+            found += [""] * sum(kind.startswith("image/") for kind in data if not shown)
+        if cell.cell_type == "markdown":
+            found += [each.get("alt") or "" for each in Pictures(cell.source).found]
+            found += re.findall(r"!\[(.*?)\]", cell.source)
+    return found
+
+
+@pytest.mark.parametrize(("name", "lang"), EVERY)
+def test_every_picture_says_what_it_shows_in_the_notebooks_language(name, lang):
+    texts = alternative_texts(committed(name, lang))
+    assert bool(texts) == (name not in WITHOUT_PICTURE)
+    for words in texts:
+        assert len(words) > 20
+        assert bool(re.search("[\u4e00-\u9fff]", words)) == (lang == "zh"), words
+
+
+@pytest.mark.parametrize("source", ["![](a.png)", '<img src="a.png">', '<img alt="" src="a.png">'])
+def test_a_picture_without_words_is_found(source):
+    cell = nbformat.v4.new_markdown_cell(source)
+    assert alternative_texts(nbformat.v4.new_notebook(cells=[cell])) == [""]
+    bare = nbformat.v4.new_output("display_data", {"image/png": "iVBOR", "text/plain": "words"})
+    cell = nbformat.v4.new_code_cell(outputs=[bare])
+    assert alternative_texts(nbformat.v4.new_notebook(cells=[cell])) == [""]
 
 
 @pytest.mark.parametrize("lang", build.LANGUAGES)
 def test_relay_or_line_left_a_picture_of_a_run_that_was_measured(lang):
     cells = code_cells(committed("02-relay-or-line", lang))
     (drawn,) = [cell for cell in cells if cell.source == "room.picture()"]
-    assert drawn.outputs[0]["data"]["image/png"]
+    assert "data:image/png;base64,iVBOR" in drawn.outputs[0]["data"]["text/html"]
     (ran,) = [cell for cell in cells if cell.source.startswith("outcome = room.run()")]
     assert "<gpipe K=4 M=4: bubble 4" in ran.outputs[0]["data"]["text/plain"]
 

@@ -146,7 +146,7 @@ for stages in (by_count, balanced):
     code(
         """
 timelines = [result.timeline for result in results]
-show.paint(timelines, lang="LANG", view="engineer", notes=["[3, 3, 3, 3]", "[5, 5, 1, 1]"])
+show.grid_chart(timelines, lang="LANG", view="engineer", notes=["[3, 3, 3, 3]", "[5, 5, 1, 1]"])
 """,
         hidden=True,
     ),

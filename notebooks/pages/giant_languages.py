@@ -153,7 +153,7 @@ assert training.same and training.losses[-1] < training.losses[0] - 1
         """
 from pipekit import show
 
-show.paint([training.timeline], lang="LANG")
+show.grid_chart([training.timeline], lang="LANG")
 """
     ),
     text(

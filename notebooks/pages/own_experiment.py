@@ -92,9 +92,7 @@ assert all(row.difference < 1e-4 for row in before + after)
     text("图在面板里，也可以单独拿出来：", "The charts are in the panel, and can be had alone:"),
     code(
         """
-from IPython.display import Image
-
-Image(panel.picture_png())
+panel.picture()
 """
     ),
     text(

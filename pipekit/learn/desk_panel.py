@@ -14,6 +14,7 @@ from pipekit.learn.desk import MB, Desk, count_desks, layers_of, predict_desks
 from pipekit.learn.experiment import Experiment, seeded
 from pipekit.learn.lesson.still import still
 from pipekit.learn.models import mlp
+from pipekit.learn.picture import Picture
 from pipekit.show import say
 
 LIMIT = 2 * MB  # bytes of the lesson's desk
@@ -48,7 +49,7 @@ class DeskPanel(show.Panel):
         )  # fmt: skip
         self.devices = Stepper(1, MOST_DEVICES)
         self.train = button()
-        self.chart = ipywidgets.Image(format="png")
+        self.chart = Picture()
         rows = (
             html(),
             self.title,
@@ -122,7 +123,8 @@ class DeskPanel(show.Panel):
             refused = self._refused()
             self.said.value = refused or f"{self._verdict()} · {say(self._source, self.lang)}"
             self.train.disabled = bool(refused)
-            self.chart.value = b"" if refused else self.picture().png
+            chart = show.Still(b"", "") if refused else self.picture()
+            self.chart.show(chart.png, chart.words)
             self.cut.value = "" if refused else self._layers_in_words()
             show_if(self.chart, not refused)
 

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from pipekit.show.charts import Series, bubble_chart, memory_chart, sweep_charts
     from pipekit.show.export import frames, gif, save, svg
     from pipekit.show.grid import FILLS, paint, png, scene, slots_of
-    from pipekit.show.lesson_charts import Still, desk_chart, desk_verdict, side_by_side_chart, step_chart
+    from pipekit.show.lesson_charts import desk_chart, desk_verdict, side_by_side_chart, step_chart
     from pipekit.show.panel import Latest, Panel, Run
+    from pipekit.show.still import Still, grid_chart
 else:  # a type checker reads the imports above, Python imports on demand
     __getattr__, __dir__ = on_demand(
         __name__,
@@ -18,8 +19,9 @@ else:  # a type checker reads the imports above, Python imports on demand
             "charts": ["Series", "bubble_chart", "memory_chart", "sweep_charts"],
             "export": ["frames", "gif", "save", "svg"],
             "grid": ["FILLS", "paint", "png", "scene", "slots_of"],
-            "lesson_charts": ["Still", "desk_chart", "desk_verdict", "side_by_side_chart", "step_chart"],
+            "lesson_charts": ["desk_chart", "desk_verdict", "side_by_side_chart", "step_chart"],
             "panel": ["Latest", "Panel", "Run"],
+            "still": ["Still", "grid_chart"],
         },
     )
 
@@ -37,6 +39,7 @@ __all__ = [
     "devices_line",
     "frames",
     "gif",
+    "grid_chart",
     "memory_chart",
     "number",
     "paint",

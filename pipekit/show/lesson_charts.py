@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +16,7 @@ from pipekit.show.charts import BLUE, DPI, VERMILLION, WIDE, as_png
 from pipekit.show.fonts import drawn_language
 from pipekit.show.grid import paint, png
 from pipekit.show.i18n import devices_line, number, say
+from pipekit.show.still import Still
 
 DESK_HEIGHT, STEP_HEIGHT = 330, 370  # pixels
 POINTS = 13  # 18 pixels at this DPI
@@ -25,18 +24,6 @@ PARTS = ("parameters", "gradients", "notes", "activations")
 # Fill, and hatches that tell them apart without colour.
 LOOKS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."), ("#CC79A7", "xx"))
 UNITS = {1e6: ("MB", "desk_unit"), 1e9: ("GB", "desk_giant_unit")}
-
-
-@dataclass(frozen=True)
-class Still:
-    """A picture with its words: for a notebook, for a reader who can't see it, and for a page without a kernel."""
-
-    png: bytes
-    words: str
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any]]:
-        data = {"image/png": base64.b64encode(self.png).decode("ascii"), "text/plain": self.words}
-        return data, {"image/png": {"alt": self.words}}
 
 
 def desk_chart(

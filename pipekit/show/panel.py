@@ -6,7 +6,6 @@ panel draws under its own lock, and nothing here touches pyplot, prints from a t
 
 from __future__ import annotations
 
-import base64
 import threading
 import time
 from abc import abstractmethod
@@ -14,6 +13,8 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import ipywidgets
+
+from pipekit.show.still import bundle
 
 T = TypeVar("T")
 SLICE = 0.05  # seconds between two looks at a run that somebody waits for
@@ -292,6 +293,5 @@ class Panel(ipywidgets.VBox):
         with self.lock:
             return {
                 WIDGET_VIEW: view,
-                "image/png": base64.b64encode(self.picture_png()).decode("ascii"),
-                "text/plain": self.picture_text(),
+                **bundle(self.picture_png(), self.picture_text()),
             }

@@ -97,7 +97,9 @@ FOCUS = """() => {
     return [words.trim() || each.className || each.tagName, each.closest('.pipekit-room') !== null, marked && inside];
 }"""
 
-NULL_TITLES = """() => [...document.querySelectorAll('.pipekit-room [title=null], .pipekit-room [aria-label=null]')]
+# What is called "null", and what is seen of pictures without any words.
+NULL_TITLES = """() => [...document.querySelectorAll('.pipekit-room [title=null], .pipekit-room [aria-label=null]'),
+    ...document.querySelectorAll('.jp-OutputArea img:is(:not([alt]), [alt=""]):not([hidden])')]
     .map(each => each.outerHTML.slice(0, 200))"""
 
 # Milliseconds from a key to the picture that it makes, one number a key, in `window.latencies`.

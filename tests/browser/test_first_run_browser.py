@@ -8,6 +8,7 @@ from conftest import LATE, PROJECTOR, SOON, Room
 from eyes import NULL_TITLES, grids
 
 from pipekit.launcher.copies import CONTROL_ROOM
+from pipekit.show import say
 
 SENTENCES = {
     "zh": (
@@ -102,6 +103,8 @@ def test_a_committed_notebook_opened_by_hand_shows_a_picture_and_how_to_bring_it
     screenshot(Room(page, lang, starter), "committed")
     box = picture.bounding_box()
     assert box["width"] > 600 and box["height"] > 200
+    assert picture.get_attribute("alt").endswith(say("still_line", lang))
+    assert page.evaluate(NULL_TITLES) == []
     # The line that says how to bring it alive is in the picture and, for those who can't see it, in the file's words.
     notebook = json.loads(
         (starter.places.committed(lang)[0].parent / CONTROL_ROOM).read_text(encoding="utf-8")

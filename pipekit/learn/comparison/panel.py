@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import traitlets
-from PIL import Image
 
 from pipekit import plan, show
 from pipekit.errors import Cancelled, PipekitError
@@ -159,12 +158,13 @@ class ComparisonPanel(show.Panel):
         Raises:
             FileError: the folder can't be written.
         """
-        return sweeping.save_beside(Path.cwd(), f"{FILE}.png", show.png(self.picture()))
+        return sweeping.save_beside(Path.cwd(), f"{FILE}.png", self.picture().png)
 
-    def picture(self) -> Image.Image:
+    def picture(self) -> show.Still:
         """All grids and the table as one still picture."""
         rows = self.rows
-        return pictures.still(self.case, rows, self.lang, self.view, self._pieces)
+        drawn = pictures.still(self.case, rows, self.lang, self.view, self._pieces)
+        return show.Still(show.png(drawn), "\n".join(self._words(rows)))
 
     def picture_png(self) -> bytes:
         """The same as PNG, and how to bring it alive: what a notebook shows where no kernel is."""
@@ -173,7 +173,10 @@ class ComparisonPanel(show.Panel):
 
     def picture_text(self) -> str:
         """The table and what it means, in words."""
-        rows, lang, view = self.rows, self.lang, self.view
+        return "\n".join([*self._words(self.rows), say("still_line", self.lang, self.view)])
+
+    def _words(self, rows: list[Row]) -> list[str]:
+        lang, view = self.lang, self.view
         kept = [
             f"{sentences.name(each, lang, view)}: {sentences.equality(each, lang, view)}"
             for each in rows
@@ -181,7 +184,7 @@ class ComparisonPanel(show.Panel):
         ]
         source = sentences.source(self.case, rows, lang, view)
         table = tables.text(rows, lang, view, self._pieces)
-        return "\n".join([*source, *table, *kept, *self._notes(rows), say("still_line", lang, view)])
+        return [*source, *table, *kept, *self._notes(rows)]
 
     def moving(self) -> list[Any]:
         """What changes while something runs."""
@@ -277,7 +280,7 @@ class ComparisonPanel(show.Panel):
         with self.lock:
             self._rows = self._current_rows()
             image = pictures.draw(self.case, self._rows, self.lang, self.view, self._pieces)
-            self.screen.picture.value = show.png(image)
+            self.screen.picture.show(show.png(image), "\n".join(self._words(self._rows)))
             self.screen.table.value = tables.page(self._rows, self.lang, self.view, self._pieces)
             self.screen.notes.value = "".join(
                 f"<div>{html.escape(said)}</div>" for said in self._notes(self._rows)

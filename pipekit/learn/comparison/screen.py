@@ -9,6 +9,7 @@ from pipekit.learn.comparison import sentences
 from pipekit.learn.comparison.catalogue import KNOWN
 from pipekit.learn.controlroom.knobs import Menu, Stepper, button, html, line, show_if
 from pipekit.learn.controlroom.style import STYLE
+from pipekit.learn.picture import Picture
 from pipekit.show import say
 
 MOST_DEVICES, MOST_MICRO_BATCHES, MOST_CHUNKS, MOST_PARTS = 64, 1024, 8, 8
@@ -66,7 +67,7 @@ class Screen:
         self.cancel, self.find, self.back, self.csv, self.png = (button() for _ in range(5))
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "130px"})
         self.status, self.notes, self.table = html(), html(), html()
-        self.picture = ipywidgets.Image(format="png")
+        self.picture = Picture()
         self._arrange()
 
     def _arrange(self) -> None:

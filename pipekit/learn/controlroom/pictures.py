@@ -20,9 +20,11 @@ from pipekit.learn.controlroom.sentences import Said, count, forwards_first, sho
 from pipekit.learn.controlroom.style import ROW, ROWS, WIDTH
 from pipekit.learn.experiment import Outcome, Prediction, Settings
 from pipekit.show import number, say
+from pipekit.show.charts import KIB
 from pipekit.show.fonts import drawn_language, font_for, sized
 
 SMALLEST_ROW = 13  # pixels
+TOLD = (1, 2, 4, 8, 16, 32)  # M of a predicted curve that its words tell
 Live = Callable[
     [str, int, str], plan.Timeline
 ]  # whose step ("uncut", "cut"), K, devices -> what there is of it
@@ -135,6 +137,16 @@ def paint(
     timelines = [part.timeline for part in shown_parts]
     until: dict[str, Any] = {"until": column * slot, "cursor": column * slot} if column else {}
     return show.paint(timelines, **look(shown_parts, slot, lang, view, least), **until)
+
+
+def in_words(shown_parts: Sequence[Part], letters: bool = True) -> str:
+    """What is written around the grids, and, with `letters`, their ops."""
+    lines = []
+    for part in shown_parts:
+        written = (part.caption, part.note, part.annotation)
+        lines.append("  ".join(words.strip() for words in written if words.strip()))
+        lines += [str(part.timeline)] if letters and len(part.timeline.spans) else []
+    return "\n".join(lines)
 
 
 def idle_cells(shown_parts: Sequence[Part], slot: float, lang: str, view: str, least: float) -> str:
@@ -252,23 +264,29 @@ def curve(
     outcomes: Collection[Outcome],
     lang: str,
     view: str,
-) -> bytes:
-    """Measured bubbles of this K, schedule and policy on their predicted curve (empty: not to be seen), as PNG."""
+) -> show.Still:
+    """Measured bubbles of this K, schedule and policy on their predicted curve (empty: not to be seen)."""
     predicted = {pieces: plan.bubble_fraction(timeline) for pieces, timeline in family.items()}
     measured = {
         outcome.key.num_micro_batches: outcome.bubble
         for outcome in outcomes
         if outcome.key.family() == settings.key().family()
     }
-    return show.bubble_chart(
-        predicted, measured, settings.num_stages, settings.key().num_micro_batches, lang, view
-    )
+    now, num_devices = settings.key().num_micro_batches, settings.num_stages
+    lines = [say("bubble_title", lang, view, num_devices=num_devices)]
+    for key, found in (("points", measured), ("curve", predicted)):
+        each = [
+            f"M={pieces} {found[pieces]:.0%}" for pieces in sorted({*TOLD, now, *measured}) if pieces in found
+        ]
+        lines += [f"{say(key, lang, view)}: {say('semicolon', lang).join(each)}"] if each else []
+    chart = show.bubble_chart(predicted, measured, num_devices, now, lang, view)
+    return show.Still(chart, "\n".join(lines))
 
 
 def memory(
     prediction: Prediction | None, most: Prediction, outcome: Outcome | None, lang: str, view: str
-) -> bytes:
-    """What each device keeps at its fullest, measured beside predicted (None: not to be seen), as PNG.
+) -> show.Still:
+    """What each device keeps at its fullest, measured beside predicted (None: not to be seen).
 
     Args:
         most: the same with nothing erased: its height is the axis's, so that erasing is seen.
@@ -276,7 +294,17 @@ def memory(
     counted = None if outcome is None else outcome.result.memory.peak_activation_bytes
     fullest = max((device.total for device in most.memory or ()), default=0.0)
     predicted = None if prediction is None else prediction.memory
-    return show.memory_chart(predicted, counted, lang, view, fullest)
+    bars: dict[str, Sequence[float]] = {
+        "memory_weights": [device.parameters + device.gradients for device in predicted or ()],
+        "memory_predicted": [device.activations for device in predicted or ()],
+        "memory_measured": list(counted or ()),
+    }
+    lines = [say("memory_title", lang, view)]
+    for device in range(max(map(len, bars.values()))):
+        each = [f"{say(key, lang, view)} {sizes[device] / KIB:.1f}" for key, sizes in bars.items() if sizes]
+        name = say("device", lang, view, number=number(device, view))
+        lines.append(f"{name}: {say('semicolon', lang).join(each)}")
+    return show.Still(show.memory_chart(predicted, counted, lang, view, fullest), "\n".join(lines))
 
 
 def history(entries: Sequence[Entry], slot: float, forward_only: bool, lang: str, view: str) -> str:

@@ -210,9 +210,10 @@ class ControlRoom(show.Panel):
         """What the picture shows, from above to below: in class the uncut mini-batch and the cut one."""
         return [part.timeline for part in self._parts()]
 
-    def picture(self) -> Image.Image:
+    def picture(self) -> show.Still:
         """Grids and charts as one still picture; where there is none, why."""
-        return self._sheet("")
+        with self.lock:
+            return show.Still(show.png(self._sheet("")), self._refused() or "\n".join(self._words()))
 
     def _sheet(self, words: str) -> Image.Image:
         """The picture under a line of words."""
@@ -235,9 +236,12 @@ class ControlRoom(show.Panel):
             refused = self._refused()
             if refused:
                 return refused
-            parts = [line for each in self.timelines() for line in self._in_letters(each)]
-            said = [said.text for said in self._said()]
-            return "\n".join([*parts, *said, say("still_line", self.lang, self.view)])
+            return "\n".join([*self._words(), say("still_line", self.lang, self.view)])
+
+    def _words(self) -> list[str]:
+        """The grids in letters, and what is said of them."""
+        parts = [line for each in self.timelines() for line in self._in_letters(each)]
+        return [*parts, *(said.text for said in self._said())]
 
     def _refused(self) -> str:
         """Why these settings have no picture; "" where they have one."""
@@ -414,8 +418,8 @@ class ControlRoom(show.Panel):
     def _show_grid(self) -> None:
         screen, parts, slot = self.screen, self._parts(), self.slot
         look = (parts, slot, self.lang, self.view, self._least())
-        screen.grid.value = show.png(pictures.paint(*look))
         resting = self._live.settings is None
+        screen.grid.show(show.png(pictures.paint(*look)), pictures.in_words(parts, letters=resting))
         screen.idle.value = pictures.idle_cells(*look) if resting else ""
         screen.position.max = screen.play.max = pictures.num_slots(parts, slot)
         self._replayable(self.outcome is not None and resting)
@@ -490,14 +494,16 @@ class ControlRoom(show.Panel):
             sweep = self.screen.sweep
             sweep.description = say("sweep", self.lang, self.view, counts=counts, seconds=cost)
             sweep.tooltip = sweep.description
-            self.screen.memory.value, self.screen.curve.value, self.screen.table.value = memory, curve, table
+            self.screen.memory.show(memory.png, memory.words)
+            self.screen.curve.show(curve.png, curve.words)
+            self.screen.table.value = table
 
     def _draw_progress(self) -> None:
         with self.lock:
             self.screen.bar.value = min(1.0, self._live.done / self._live.total)
             self._say_status()
             if self._live.settings == self.settings.key():
-                self.screen.grid.value = show.png(self._grid())
+                self.screen.grid.show(show.png(self._grid()), pictures.in_words(self._parts(), letters=False))
 
     def _say_status(self) -> None:
         key, numbers = self._status
@@ -529,8 +535,8 @@ class ControlRoom(show.Panel):
             if self.outcome is None or self._live.settings is not None:
                 return
             column, parts = self.screen.position.value, self._parts()
-            self.screen.grid.value = show.png(self._grid(column))
-            words = pictures.column_words(parts, column, self.slot, self.lang, self.view)
+            words = pictures.column_words(parts, column, self.slot, self.lang, self.view) if column else ""
+            self.screen.grid.show(show.png(self._grid(column)), words or pictures.in_words(parts))
             self.screen.saved.value = pictures.lines([words] if column else [])
 
     def _offer_pictures(self) -> None:

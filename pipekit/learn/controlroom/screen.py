@@ -8,6 +8,7 @@ from pipekit import plan, show
 from pipekit.learn.controlroom.knobs import Menu, Stepper, button, drawer, html, line, show_if
 from pipekit.learn.controlroom.presets import PRESETS
 from pipekit.learn.controlroom.style import STYLE
+from pipekit.learn.picture import Picture
 from pipekit.show import say
 
 MOST_STAGES, MOST_MICRO_BATCHES = 8, 32
@@ -46,7 +47,7 @@ class Screen:
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "150px"})
         self.status = html()
         # pictures and words
-        self.grid, self.memory, self.curve = (ipywidgets.Image(format="png") for _ in range(3))
+        self.grid, self.memory, self.curve = (Picture() for _ in range(3))
         self.idle = html()
         self.position = ipywidgets.IntSlider(min=0, max=1, readout=False, layout={"width": "150px"})
         self.play = ipywidgets.Play(min=0, max=1, interval=500, show_repeat=False)

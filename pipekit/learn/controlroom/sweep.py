@@ -22,6 +22,7 @@ from pipekit.errors import Cancelled, PipekitError
 from pipekit.learn import sweeping
 from pipekit.learn.controlroom import sweep_pictures
 from pipekit.learn.experiment import Experiment, Settings, Watch
+from pipekit.learn.picture import Picture
 from pipekit.learn.sweeping import Choice, Row, Sweep
 from pipekit.run import Pipeline
 from pipekit.show import say
@@ -150,19 +151,25 @@ class SweepPanel(show.Panel):
         with self.lock:
             return self._drawn
 
+    def picture(self) -> show.Still:
+        """Both charts as a still picture."""
+        with self.lock:
+            return show.Still(self._drawn, "\n".join(self._words()))
+
     def picture_text(self) -> str:
         """What was measured and what is to be, in words."""
+        return "\n".join([*self._words(), say("still_line", self.lang, self.view)])
+
+    def _words(self) -> list[str]:
         with self.lock:
             lines = self._lines(self.lang)
             table = sweep_pictures.table(self.experiment, self._rows, self.lang, self.view)
-            said = [
+            return [
                 sweep_pictures.source(self.experiment, lines, self.lang, self.view),
                 *sweep_pictures.best(lines, self.lang, self.view),
                 *sweep_pictures.skipped(self._asked, self.lang, self.view),
                 *(" | ".join(row) for row in table),
-                say("still_line", self.lang, self.view),
             ]
-            return "\n".join(said)
 
     def settle(self) -> None:
         """Wait until all that was asked for is drawn."""
@@ -194,7 +201,7 @@ class SweepPanel(show.Panel):
         )
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "150px", "flex": "0 0 auto"})
         self.status, self.notes, self.table = (ipywidgets.HTML() for _ in range(3))
-        self.charts = ipywidgets.Image(format="png")
+        self.charts = Picture()
 
     def _arranged(self) -> tuple[ipywidgets.Widget, ...]:
         def line(*children: ipywidgets.Widget) -> ipywidgets.HBox:
@@ -301,7 +308,7 @@ class SweepPanel(show.Panel):
         with self.lock:
             lines = self._lines(drawn_language(self.lang))
             self._drawn = sweep_pictures.charts(self.experiment, lines, self.lang, self.view)
-            self.charts.value = self._drawn
+            self.charts.show(self._drawn, "\n".join(self._words()))
             self._say()
 
     def _lines(self, lang: str) -> list[show.Series]:

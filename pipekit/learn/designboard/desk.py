@@ -7,7 +7,6 @@ from typing import Any
 
 import ipywidgets
 import traitlets
-from PIL import Image
 
 from pipekit import plan, show
 from pipekit.learn.controlroom.knobs import show_if
@@ -103,10 +102,11 @@ class Desk(show.Panel):
         """What changes while something runs, or by its end."""
         return self.screen.moving
 
-    def picture(self) -> Image.Image:
+    def picture(self) -> show.Still:
         """The board, and the measured timeline if there is one, as a still picture."""
         with self.lock:
-            return picture.still(self.board, self.outcome, self._tick, self.lang, self.view)
+            drawn = picture.still(self.board, self.outcome, self._tick, self.lang, self.view)
+            return show.Still(show.png(drawn), self._told())
 
     def picture_png(self) -> bytes:
         """The same as PNG, and how to bring it alive: what a notebook shows where no kernel is."""
@@ -117,8 +117,11 @@ class Desk(show.Panel):
     def picture_text(self) -> str:
         """The board in letters and words."""
         with self.lock:
-            said = [each.text for each in self._said()]
-            return picture.in_words(self.board, self.figures, self.outcome, said, self.lang, self.view)
+            return f"{self._told()}\n{say('still_line', self.lang, self.view)}"
+
+    def _told(self) -> str:
+        said = [each.text for each in self._said()]
+        return picture.in_words(self.board, self.figures, self.outcome, said, self.lang, self.view)
 
     def _label(self) -> None:
         with self.lock:

@@ -14,7 +14,6 @@ from pipekit.learn.designboard import scene, words
 from pipekit.learn.designboard.board import Board
 from pipekit.learn.designboard.figures import Figures
 from pipekit.learn.experiment import Outcome
-from pipekit.show import say
 from pipekit.show.fonts import drawn_language
 
 
@@ -47,4 +46,4 @@ def in_words(
     grid = [str(board.timeline()), ""] if board.starts else []
     numbers = [f"{name}: {value}" for name, value in words.rows(found, lang, view)]
     ran = [] if outcome is None else [show.devices_line(outcome.timeline, lang), str(outcome.timeline)]
-    return "\n".join([*grid, *numbers, *[each for each in said if each], *ran, say("still_line", lang, view)])
+    return "\n".join([*grid, *numbers, *[each for each in said if each], *ran])

@@ -19,6 +19,7 @@ from pipekit.learn.games.cards_ways_scene import NAMES
 from pipekit.learn.games.game import Game
 from pipekit.learn.games.refused import Refused
 from pipekit.learn.games.table import Line, Scene
+from pipekit.learn.picture import Picture
 from pipekit.show import number, say
 
 STEP = 0.5  # seconds that one click changes
@@ -48,7 +49,7 @@ class CardsGame(Game[Cards]):
         self.best_button, self.fill_button = button(), button()
         self.guess_fields = tuple(ipywidgets.Text(layout={"width": "110px"}) for _ in WAYS)
         self.guess_done, self.guess_none = button(), button()
-        self.chart = ipywidgets.Image(format="png")
+        self.chart = Picture()
         knobs = (self.seconds_label, *self.speeds, self.handover_label, self.handover)
         self.settings = line(self.people, *knobs, self.pieces, self.best_button, self.fill_button)
         self.ask_line = line(self.question, *self.guess_fields, self.guess_done, self.guess_none)
@@ -163,9 +164,9 @@ class CardsGame(Game[Cards]):
             self.pieces.name(say("cards_grid_pieces" if tab == "grid" else "cards_middle", self.lang))
             show_if(self.chart, tab == "groups")
             if tab == "groups":
-                self.chart.value = cards_chart.chart(cards.times, cards.group, cards.fitted, self.lang)
-                words = self.remark()["text"]
-                self.chart.alt = words
+                chart = cards_chart.chart(cards.times, cards.group, cards.fitted, self.lang)
+                named = say("fit_chart", self.lang, group=number(cards.group))
+                self.chart.show(chart, f"{named}\n{self.remark()['text']}")
 
     def _follow(self) -> None:
         """The knobs as the game has them."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
-from IPython import display
 from PIL import Image, ImageDraw
 
 from pipekit.learn.data import digits
 from pipekit.learn.giants.pictures import Exam
-from pipekit.show import say
+from pipekit.show import Still, png, say
 from pipekit.show.fonts import drawn_language, font_for, sized
 
 SIDE, GAP, LINE = 128, 24, 30  # pixels: a digit, between two, a line of words
 MOST = 8  # digits in the picture
 
 
-def misread(exam: Exam, lang: str) -> display.Image:
+def misread(exam: Exam, lang: str) -> Still:
     """The first of the digits that were read wrong, with what is written and what was read below each."""
     shown = exam.mistakes[:MOST]
     drawn = drawn_language(lang)
@@ -31,9 +28,7 @@ def misread(exam: Exam, lang: str) -> display.Image:
         pen.rectangle((left - 1, GAP - 1, left + SIDE, GAP + SIDE), outline=128)
         words = [say("giant_written", drawn, digit=written), say("giant_read", drawn, digit=read)]
         pen.multiline_text((left, GAP + SIDE + 6), "\n".join(words), fill=0, font=font, spacing=4)
-    png = io.BytesIO()
-    picture.save(png, "PNG")
-    return display.Image(png.getvalue(), alt=_told(exam, lang))
+    return Still(png(picture), _told(exam, lang))
 
 
 def _told(exam: Exam, lang: str) -> str:

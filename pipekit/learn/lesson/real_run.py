@@ -20,6 +20,7 @@ from pipekit.learn.designboard.live import Live
 from pipekit.learn.experiment import Experiment, Outcome, Settings
 from pipekit.learn.lesson.still import still
 from pipekit.learn.lesson.style import TABLE
+from pipekit.learn.picture import Picture
 from pipekit.show import say
 
 TRIES = 3  # of one step: another program may take the computer away from it
@@ -84,7 +85,7 @@ class RealRun(show.Panel):
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "150px"})
         self.status, self.figures, self.evidence = words_box(), words_box(), words_box()
         self.press = line(self.train, self.halt, self.bar, self.status)
-        self.picture = ipywidgets.Image(format="png")
+        self.picture = Picture()
         self.result = line(self.figures, self.picture)
         self.result.add_class("pipekit-result")
         self.done.on_click(lambda _: self.guess(*(field.value for field in self.fields)))
@@ -200,7 +201,8 @@ class RealRun(show.Panel):
             show_if(self.ask, not self.decided)
             show_if(self.bar, running)
             self._draw_progress()
-            rows, self.picture.value = self._rows(), self._picture()
+            rows, drawn = self._rows(), self._picture()
+            self.picture.show(drawn, "\n".join(self._lines()) if drawn else "")
             self.figures.value = TABLE + table(rows) if rows else ""
             show_if(self.picture, bool(self.picture.value))
             self.evidence.value = pictures.said([self._evidence()])
