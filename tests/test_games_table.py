@@ -8,6 +8,7 @@ from pipekit.learn.designboard.canvas import DRAG, Canvas
 from pipekit.learn.designboard.canvas import HERE as BOARDS
 from pipekit.learn.games.table import HERE, Table
 from pipekit.learn.games.table_picture import wrapped
+from pipekit.learn.picture import MENUS
 from pipekit.show.fonts import font_for, sized
 
 ROOT = Path(__file__).parents[1]
@@ -29,7 +30,7 @@ def test_the_page_knows_no_game():
 
 def test_the_table_drags_as_the_board_does():
     for widget, own in ((Table, HERE / "table.js"), (Canvas, BOARDS / "canvas.js")):
-        assert widget._esm == DRAG + own.read_text(encoding="utf-8")
+        assert widget._esm == MENUS + DRAG + own.read_text(encoding="utf-8")
         assert widget._esm.count("pointermove") == 1
 
 

@@ -33,7 +33,9 @@ function render({ model, el }) {
   model.on("change:value", draw);
   model.on("change:alt", say);
   draw();
+  const leaveMenus = keepMenus(el);
   return () => {
+    leaveMenus();
     model.off("change:value", draw);
     model.off("change:alt", say);
     asked = null;

@@ -8,12 +8,13 @@ import anywidget
 import traitlets
 
 HERE = Path(__file__).parent
+MENUS = (HERE / "menus.js").read_text(encoding="utf-8")  # before this script, the board's and the games'
 
 
 class Picture(anywidget.AnyWidget):
     """Shows `value`, a PNG, whose alternative text is `alt`; both change together by `show`."""
 
-    _esm = (HERE / "picture.js").read_text(encoding="utf-8")
+    _esm = MENUS + (HERE / "picture.js").read_text(encoding="utf-8")
     _css = (HERE / "picture.css").read_text(encoding="utf-8")
     value = traitlets.Bytes().tag(sync=True)
     alt = traitlets.Unicode().tag(sync=True)

@@ -12,13 +12,13 @@ from pipekit.show import say
 
 SENTENCES = {
     "zh": (
-        r"同一批64张手写数字：不切用了16格，切成4小份用了7(\.\d)?格，少用[89](\.\d)?格。",
+        r"同一批64张手写数字：不切用了16(\.\d)?格，切成4小份用了7(\.\d)?格，少用[89](\.\d)?格。",
         r"4块显卡有4\d(\.\d)?%的时间闲着（开头等活[567](\.\d)?格，结尾没活[567](\.\d)?格），.*公式.*42\.9%.*。",
         r"结果一样：每个旋钮要改的量，和不切时最多只差千万分之.，是小数计算的零头。",
         r"真的训练了 · 替身显卡×4：CPU 算完一格活，再等满规定的时间 · 1格=40毫秒 · \d+次超时",
     ),
     "en": (
-        r"The same 64 digits took 16 slots uncut, 7(\.\d)? slots in 4 pieces: [89](\.\d)? slots fewer\.",
+        r"The same 64 digits took 16(\.\d)? slots uncut, 7(\.\d)? slots in 4 pieces: [89](\.\d)? slots fewer\.",
         r"4 GPUs sat idle 4\d(\.\d)?% of the time \([567](\.\d)? slots at the start, [567](\.\d)? slots at the end\).*"
         r"formula.*42\.9%.*\.",
         r"Same result: what each parameter is changed by differs from uncut by at most \d in 10 million, mere rounding\.",

@@ -152,6 +152,12 @@ def test_a_lesson_goes_with_the_keyboard_alone(open_room, screenshot):
     keys.press("ArrowDown")
     room.answer("uncut takes 12 slots", SOON)
 
+    menu = room.panel.locator("select:visible").first
+    menu.focus()
+    before = menu.evaluate("each => each.selectedIndex")
+    keys.press("ArrowUp" if before else "ArrowDown")
+    assert menu.evaluate("each => each.selectedIndex") != before  # Lab has no use for it
+
 
 def back_to_the_knobs(room) -> None:
     """Shift+Tab until the focus has left the panel: what comes next is its first knob."""

@@ -310,7 +310,9 @@ function render({ model, el }) {
   model.on("change:scene", draw);
   model.on("change:ran", drawRan);
   draw();
+  const leaveMenus = keepMenus(root);
   return () => {
+    leaveMenus();
     sized.disconnect();
     model.off("change:scene", draw);
     model.off("change:ran", drawRan);

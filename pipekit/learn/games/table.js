@@ -250,11 +250,6 @@ function inside(field, key) {
   return start !== end || (key === "ArrowLeft" ? start > 0 : end < value.length);
 }
 
-// A notebook would take a menu's arrows and letters for its own commands.
-function keepMenuKeys(event) {
-  if (event.target.tagName === "SELECT" && !event.ctrlKey && !event.metaKey) event.stopPropagation();
-}
-
 function render({ model, el }) {
   const root = made("div", "pk-games", { "data-lm-suppress-shortcuts": "true" });
   el.append(root);
@@ -262,10 +257,9 @@ function render({ model, el }) {
   const draw = () => view.draw();
   model.on("change:scene", draw);
   draw();
-  const attached = new ResizeObserver(() => root.closest(".pipekit-room")?.addEventListener("keydown", keepMenuKeys));
-  attached.observe(root); // the panel around it is there once it has a size
+  const leaveMenus = keepMenus(root);
   return () => {
-    attached.disconnect();
+    leaveMenus();
     model.off("change:scene", draw);
   };
 }

@@ -10,6 +10,7 @@ import traitlets
 
 from pipekit.learn.designboard.canvas import DRAG
 from pipekit.learn.designboard.scene import colour
+from pipekit.learn.picture import MENUS
 from pipekit.plan import Kind
 from pipekit.show.grid import FILLS, ink_on
 
@@ -81,6 +82,6 @@ class Table(anywidget.AnyWidget):
     `{"do": "undo"}`, `{"do": "redo"}`.
     """
 
-    _esm = DRAG + (HERE / "table.js").read_text(encoding="utf-8")
+    _esm = MENUS + DRAG + (HERE / "table.js").read_text(encoding="utf-8")
     _css = (HERE / "table.css").read_text(encoding="utf-8")
     scene = traitlets.Dict().tag(sync=True)
